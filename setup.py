@@ -25,7 +25,7 @@ COMPILED = {
     "interp": "arguments calls containers engine expressions fixpoint indirect_sites inlining members names precision records settings subexpressions trip_counts variables",
     "interp/callgraph": "callbacks callers constant_arguments function_flow instance_calls",
     "uses": "producers products uses",
-    "gradients": "activity inactive layer_functions tapes",
+    "gradients": "activity inactive layer_functions roles tapes",
     "guards": "assertions dominating post_guards zero_sets",
     "idioms": "absorbed_epsilons confusion_counts cross_entropy divisors exponents labels late_guards logarithm_arguments loop_counters loss_pairs moments nan_masks probabilities vanishing weights",
     "rewrite": "availability epsilons",

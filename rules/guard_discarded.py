@@ -99,7 +99,7 @@ def unchecked(site: Site, here: Context) -> Iterator[Finding]:
     """Only TensorFlow 1 graphs skip it: eager code and tf.function run it, assigned or not, and XLA
     ignores both.
     """
-    if here.source.rows_calling(GRAPHS) and "GradientTape" not in here.source.text:
+    if any(here.calls(name) for name in GRAPHS) and "GradientTape" not in here.source.names:
         yield here.finding(
             site,
             "x",

@@ -59,7 +59,7 @@ EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
 # A replacement: the expression, the template for it, and what the template's holes stand for.
 Part = tuple[ast.expr, str, dict[str, Any]]
-_COMPILED = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
+_COMPILED = re.compile(r"keras|jit_compile|experimental_compile|^xla$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +335,7 @@ class Context:
         """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU,
         `jit_compile=True` asks for it.
         """
-        return _COMPILED.search(self.source.text) is not None
+        return any(_COMPILED.search(name) is not None for name in self.source.names)
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter
