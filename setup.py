@@ -18,7 +18,6 @@ from setuptools import setup
 # Packages, and the modules of each that are compiled. Of `ops` all are.
 COMPILED = {
     "syntax": "access_paths nodes text_index",
-    "conventions": "docstrings",
     "values": "evaluator session value",
     "program": "attributes builder decorators functions history joins loops module mutation patterns predicates scope static_conditions",
     "project": "index settings",

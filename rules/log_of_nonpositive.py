@@ -27,9 +27,8 @@ Doubtful is, where no gradient is known to be taken, a logarithm of which the fu
 whether it is finite (who does so has met NaN), and one of a value of which nothing is known but
 that a method of some object gave it, or that its name calls a scale, a rate or degrees of freedom
 and that is no factor of anything. So is one behind a call of a name that nobody defines, the
-diagonal of a matrix, a parameter that the docstring of its function calls positive (and products,
-quotients and sums of such), a quotient of what a small number was added to (`(y + 1e-7) / a`), and
-a function that is a name for the logarithm and no more.
+diagonal of a matrix, a quotient of what a small number was added to (`(y + 1e-7) / a`), and a
+function that is a name for the logarithm and no more.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -146,11 +145,11 @@ def is_doubtful(log: Site, certainty: Certainty, here: Context) -> bool:
 
 def is_trusted(log: Site, here: Context) -> bool:
     """Whether a value of which nothing is known is most likely positive: an object worked it out
-    (`expert.variance_at(x)`), a docstring promises it, its name calls it a scale, or it is the
-    diagonal of a matrix, which is mostly a triangular factor.
+    (`expert.variance_at(x)`), its name calls it a scale, or it is the diagonal of a matrix, which
+    is mostly a triangular factor.
     """
     x = log.value("x")
-    if evidence.promised(x) or evidence.worked_out(x) or logarithm_arguments.is_wrapped(log):
+    if evidence.worked_out(x) or logarithm_arguments.is_wrapped(log):
         return True
     if logarithm_arguments.is_raised_quotient(x) or here.made_by(x, "tf.linalg.diag_part"):
         return True
