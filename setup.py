@@ -26,7 +26,7 @@ COMPILED = {
     "uses": "producers products uses",
     "gradients": "activity inactive layer_functions roles tapes",
     "guards": "assertions dominating post_guards zero_sets",
-    "idioms": "absorbed_epsilons confusion_counts cross_entropy divisors exponents labels late_guards logarithm_arguments loop_counters loss_pairs moments nan_masks probabilities vanishing weights",
+    "idioms": "absorbed_epsilons confusion_counts cross_entropy divisors exponents infinite_masks labels late_guards logarithm_arguments loop_counters loss_pairs moments nan_masks probabilities radicands vanishing weights",
     "rewrite": "availability epsilons",
     "rule": "registry trace",
     "config": "keys patterns",

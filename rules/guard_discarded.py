@@ -134,7 +134,7 @@ def assigned(site: Site, here: Context):
 def expected_to_fail(call: ast.expr, here: Context) -> bool:
     """Whether a test only asks that the call raises."""
     return any(
-        EXPECTED_TO_FAIL.search(here.text(item.context_expr))
+        EXPECTED_TO_FAIL.search(here.code(item.context_expr))
         for node in here.around(call)
         if isinstance(node, (ast.With, ast.AsyncWith))
         for item in node.items

@@ -102,9 +102,7 @@ def divided_by(filters: Site, reduction: Site, here: Context) -> bool:
     if chosen is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     rows = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    for division in here.applications(
-        row for row in rows if DIVIDES.search(here.source.line_text(row))
-    ):
+    for division in here.applications(row for row in here.source.rows(DIVIDES) if row in rows):
         if division.op.name in QUOTIENTS and division.given("y"):
             total = here.made_by(plain(division.value("y")), *evidence.SUMS)
             if total is not None and here.same(plain(total.value(total.op.main)), chosen):
@@ -196,7 +194,7 @@ def asked(reduction: Site, filters: Site, here: Context) -> bool:
         if (
             isinstance(node, (ast.If, ast.IfExp, ast.While))
             and inner is not node.test
-            and ASKS.search(here.text(node.test))
+            and ASKS.search(here.code(node.test))
         ):
             return True
         if isinstance(node, ast.Call) and leaf(node.func) in CONDITIONALS:

@@ -20,11 +20,13 @@ from tfnanlint.idioms import (
     absorbed_epsilons,
     cross_entropy,
     divisors,
+    infinite_masks,
     late_guards,
     logarithm_arguments,
     moments,
     nan_masks,
     quantities,
+    radicands,
     weights,
 )
 from tfnanlint.idioms import confusion_counts as tallies
@@ -58,8 +60,8 @@ from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
 from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
 from tfnanlint.rule import cross_entropies as cross_entropy_repairs
+from tfnanlint.rule import input_masks, quotients
 from tfnanlint.rule import late_guards as late_guard_repairs
-from tfnanlint.rule import quotients
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import Changed, Context, Part, rule
@@ -110,6 +112,8 @@ __all__ = [
     "FLOATS",
     "image",
     "INF",
+    "infinite_masks",
+    "input_masks",
     "Iterator",
     "last_layer",
     "late_guard_repairs",
@@ -149,6 +153,7 @@ __all__ = [
     "Probability",
     "quantities",
     "quotients",
+    "radicands",
     "read_by_choice_only",
     "repairs",
     "rescued",

@@ -75,7 +75,6 @@ def test_words_in_comments_and_strings_change_nothing(program, policy, tmp_path)
     "stem",
     [
         "angle_at_origin",
-        "compare_with_nan",
         "log_of_prob",
         "epsilon_absorbed",
         "norm_gradient_at_zero",

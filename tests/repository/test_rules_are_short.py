@@ -22,10 +22,7 @@ LONGER = {
     "mean_of_nothing": 210,
     "normalize_by_norm": 131,
     "relu_before_softmax": 199,
-    "softmax_of_nothing": 211,
-    "sqrt_of_negative": 235,
     "swapped_arguments": 121,
-    "where_guards_value_only": 236,
 }
 
 

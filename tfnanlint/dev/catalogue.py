@@ -109,11 +109,17 @@ _SHARED = {
     "quotients": "rule/quotients",
     "absorbed_epsilon_repairs": "rule/absorbed_epsilons",
     "cross_entropy_repairs": "rule/cross_entropies",
+    "input_masks": "rule/input_masks",
     "late_guard_repairs": "rule/late_guards",
     "here": "rule/registry",
 }
 # Of these the repairs of other modules that they use count, too.
-_COMPOSED = ("absorbed_epsilon_repairs", "cross_entropy_repairs", "late_guard_repairs")
+_COMPOSED = (
+    "absorbed_epsilon_repairs",
+    "cross_entropy_repairs",
+    "late_guard_repairs",
+    "input_masks",
+)
 
 
 def stated_fixes(rule: Rule) -> list[StatedFix]:

@@ -373,6 +373,11 @@ class Context:
     def text(self, node: ast.AST) -> str:
         return self.source.segment(node)
 
+    def code(self, node: ast.AST) -> str:
+        """The text of a node with blanks for what stands in comments and strings."""
+        span = self.source.span(node)
+        return self.source.code[span.start : span.end]
+
     def widest(self, value: Value) -> Value:
         """Of a value that is one of several (branches, returns), the one that admits most, where it
         stands for them all.
