@@ -39,8 +39,6 @@ def main() -> int:
         program = path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
         try:
             before = findings(str(path), program, policy)
-            if not before:
-                continue
             for seed in range(arguments.seeds):
                 added = with_added_text(program, seed, arguments.texts)
                 after = findings(str(path), added.text, policy, added.rows)

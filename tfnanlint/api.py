@@ -16,10 +16,12 @@ from tfnanlint.guards.post_guards import (
     read_by_choice_only,
     zero_put_in,
 )
+from tfnanlint.guards.size_tests import SizeTests
 from tfnanlint.idioms import (
     absorbed_epsilons,
     cross_entropy,
     divisors,
+    filtered_elements,
     infinite_masks,
     late_guards,
     logarithm_arguments,
@@ -27,6 +29,7 @@ from tfnanlint.idioms import (
     nan_masks,
     quantities,
     radicands,
+    relu_outputs,
     weights,
 )
 from tfnanlint.idioms import confusion_counts as tallies
@@ -107,6 +110,7 @@ __all__ = [
     "exponential_of",
     "FAMILIES",
     "filler",
+    "filtered_elements",
     "Finding",
     "Fix",
     "FLOATS",
@@ -155,6 +159,7 @@ __all__ = [
     "quotients",
     "radicands",
     "read_by_choice_only",
+    "relu_outputs",
     "repairs",
     "rescued",
     "rounded",
@@ -163,6 +168,7 @@ __all__ = [
     "SETTINGS",
     "shifted_by_maximum",
     "Site",
+    "SizeTests",
     "SMALLEST",
     "spot",
     "step",

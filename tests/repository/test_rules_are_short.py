@@ -19,9 +19,7 @@ LONGER = {
     "inverse_trig_domain": 145,
     "mask_overflows_float16": 163,
     "mask_times_infinity": 184,
-    "mean_of_nothing": 210,
     "normalize_by_norm": 131,
-    "relu_before_softmax": 199,
     "swapped_arguments": 121,
 }
 
