@@ -81,7 +81,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         return
     param = DIVISORS.get(division.op.name, "y")
     divisor = division.value(param)
-    shown = divisors.zero_evidence(division, divisor, here.masks, here.around)
+    shown = divisors.zero_evidence(division, divisor, here.masks, here.interpreter, here.around)
     if shown is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY

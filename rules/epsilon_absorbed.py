@@ -135,7 +135,7 @@ def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list
 
 
 def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
-    lost = absorbed_epsilons.absorbed_epsilon(site, param, here.around)
+    lost = absorbed_epsilons.absorbed_epsilon(site, param, here.interpreter, here.around)
     if lost is None or not here.numeric(site.value(param)) or lost.x.kind == "number":
         return
     inside = any(node is lost.total.node for node in ast.walk(site.node))

@@ -80,7 +80,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in LIBRARY:
         yield from ready_made(site, here)
         return
-    guard = late_guards.late_guard(site, here.around)
+    guard = late_guards.late_guard(site, here.interpreter, here.around)
     if guard is None or site.differentiated is Differentiated.NO:
         return
     guard.roots = [root for root in guard.roots if reached(root, site, here)]

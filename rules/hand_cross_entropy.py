@@ -69,7 +69,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return  # finite
     if is_valued and (logarithm.guard or here.hidden(log)):
         return  # finite
-    outer = cross_entropy.LinearContext(log, here.around)
+    outer = cross_entropy.LinearContext(log, here.interpreter, here.around)
     kind = logarithm.producer.op.name
     loss = outer.binary(logarithm) if kind == "tf.sigmoid" else None
     if loss is not None:

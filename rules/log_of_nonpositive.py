@@ -101,7 +101,11 @@ def grade(log: Site, edge: float, here: Context) -> Certainty | None:
     x = log.value("x")
     certainty = here.grade(x, surely=x.hi <= edge)
     if certainty is Certainty.MUST:
-        return None if logarithm_arguments.is_fill_value(log, here.around) else certainty
+        return (
+            None
+            if logarithm_arguments.is_fill_value(log, here.interpreter, here.around)
+            else certainty
+        )
     if certainty is Certainty.MAY and logarithm_arguments.is_magnitude(x):
         certainty = Certainty.UNKNOWN
     if certainty is Certainty.UNKNOWN:
@@ -149,7 +153,7 @@ def is_trusted(log: Site, here: Context) -> bool:
     is mostly a triangular factor.
     """
     x = log.value("x")
-    if evidence.worked_out(x) or logarithm_arguments.is_wrapped(log):
+    if evidence.worked_out(x) or logarithm_arguments.is_wrapped(log, here.interpreter):
         return True
     if logarithm_arguments.is_raised_quotient(x) or here.made_by(x, "tf.linalg.diag_part"):
         return True

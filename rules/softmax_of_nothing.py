@@ -95,7 +95,7 @@ def multiplied(times: Site, here: Context) -> Iterator[Finding]:
     if not mask:
         return
     outer = next(iter(here.around(times.node)), None)
-    if not infinite_masks.is_nan_taken_out(times, outer):
+    if not infinite_masks.is_nan_taken_out(times, outer, here.interpreter):
         yield here.finding(times, mask, PRODUCT, Certainty.MUST, help=CHOOSE)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfnanlint.ops.site import Site, same
+from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, rounded
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
@@ -36,12 +37,14 @@ class AbsorbedEpsilon:
     folded: bool = False
 
 
-def absorbed_epsilon(site: Site, param: str, around: Around) -> AbsorbedEpsilon | None:
+def absorbed_epsilon(
+    site: Site, param: str, interpreter: Evaluator, around: Around
+) -> AbsorbedEpsilon | None:
     """The epsilon that is lost in what arrives at a parameter, as in `log(1 - p + 1e-8)`; None
     where none is, in whatever mode.
     """
     value = site.value(param)
-    lost = _folded(value) or _reordered(site, value, around)
+    lost = _folded(value) or _reordered(site, value, interpreter, around)
     return lost if lost is not None and lost.modes else None
 
 
@@ -58,7 +61,9 @@ def _folded(value: Value) -> AbsorbedEpsilon | None:
     return AbsorbedEpsilon(site, abs(float(total.const) - 1), _ALL_MODES, p, folded=True)
 
 
-def _reordered(site: Site, value: Value, around: Around) -> AbsorbedEpsilon | None:
+def _reordered(
+    site: Site, value: Value, interpreter: Evaluator, around: Around
+) -> AbsorbedEpsilon | None:
     """The epsilon of `1 - p + 1e-8`, `1e-8 + (1 - p)`, `p - 1 + 1e-8` or `1 - p - (-1e-8)`."""
     total = value.origin
     if not isinstance(total, Site) or total.op.name not in ("tf.add", "tf.subtract"):
@@ -76,7 +81,7 @@ def _reordered(site: Site, value: Value, around: Around) -> AbsorbedEpsilon | No
         constant, p = difference
         if rounded(constant + abs(eps.lo), p.dtype) != constant or not _admits(p, constant):
             continue
-        is_read = _is_read_beside(site, total, total.value(other), around)
+        is_read = _is_read_beside(site, total, total.value(other), interpreter, around)
         modes = _modes_of_loss(is_before=param == "x", is_read=is_read)
         nodes = (total.args.get(other), total.args.get(param))
         return AbsorbedEpsilon(total, abs(eps.lo), modes, p, *nodes)
@@ -92,7 +97,9 @@ def _modes_of_loss(is_before: bool, is_read: bool) -> tuple[str, ...]:
     return by_grappler + by_xla
 
 
-def _is_read_beside(site: Site, total: Site, inner: Value, around: Around) -> bool:
+def _is_read_beside(
+    site: Site, total: Site, inner: Value, interpreter: Evaluator, around: Around
+) -> bool:
     """Whether `1 - p` is also a factor of what is taken of the sum, as in
     `(1 - p) * log(1 - p + eps)`: the value needs that, and so does the gradient. Equal expressions
     are one node of a graph.
@@ -105,18 +112,20 @@ def _is_read_beside(site: Site, total: Site, inner: Value, around: Around) -> bo
             return False
         if isinstance(outer, ast.keyword):
             continue
-        factors = _factors_beside(outer, own, site)
+        factors = _factors_beside(outer, own, site, interpreter)
         if any([_reads(factor, inner, total.result) for factor in factors]):
             return True
         own = outer
     return False
 
 
-def _factors_beside(outer: ast.expr, own: ast.expr, site: Site) -> list[Value]:
+def _factors_beside(
+    outer: ast.expr, own: ast.expr, site: Site, interpreter: Evaluator
+) -> list[Value]:
     """The operands that a product or quotient has beside an expression of its own."""
-    if not isinstance(outer, (ast.BinOp, ast.Call)) or site.interpreter is None:
+    if not isinstance(outer, (ast.BinOp, ast.Call)):
         return []
-    product = site.interpreter.site(outer, site.point)
+    product = interpreter.site(outer, site.point)
     if product is None or product.op.name not in ("tf.multiply", "tf.divide"):
         return []
     return [

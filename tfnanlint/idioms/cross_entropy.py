@@ -13,6 +13,7 @@ from typing import Final
 
 from tfnanlint.idioms.probabilities import Probability, logged, probability
 from tfnanlint.ops.site import Site, same
+from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
@@ -60,8 +61,9 @@ class LinearContext:
     begins with the logarithm.
     """
 
-    def __init__(self, log: Site, around: Around):
+    def __init__(self, log: Site, interpreter: Evaluator, around: Around):
         self.log = log
+        self.interpreter = interpreter
         self.chain: list[ast.expr] = [log.node]
         for node in around(log.node):
             if not isinstance(node, ast.expr) or not self._is_linear(node, self.chain[-1]):
@@ -70,11 +72,11 @@ class LinearContext:
 
     def site(self, node: ast.expr) -> Site | None:
         """The op application that an expression is, at the logarithm."""
-        return self.log.interpreter.site(node, self.log.point)
+        return self.interpreter.site(node, self.log.point)
 
     def value(self, node: ast.expr) -> Value:
         """What an expression is worth at the logarithm."""
-        return self.log.interpreter.ask(node, self.log.point)
+        return self.interpreter.ask(node, self.log.point)
 
     def _is_linear(self, node: ast.expr, inner: ast.expr) -> bool:
         """Whether a node is a sum, difference, product, mean or negation of what is inside it."""

@@ -25,6 +25,7 @@ from tfnanlint.idioms.vanishing import (
 )
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, is_numeric, words
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
@@ -44,11 +45,11 @@ class ZeroEvidence:
 
 
 def zero_evidence(
-    division: Site, divisor: Value, masks: Masks, around: Around
+    division: Site, divisor: Value, masks: Masks, interpreter: Evaluator, around: Around
 ) -> ZeroEvidence | None:
     """What shows that a divisor can be 0, as in `x / reduce_sum(mask)`; None where nothing does."""
     if divisor.kind != "tensor":
-        return _of_number(division, divisor, around)
+        return _of_number(division, divisor, interpreter, around)
     if not_counted(divisor):
         return ZeroEvidence("the number of elements that were not counted: all of them can be")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
@@ -73,19 +74,21 @@ def _by_bounds(divisor: Value) -> ZeroEvidence:
     return ZeroEvidence(f"a value that is {words(divisor)}", by_bounds=True)
 
 
-def _of_number(division: Site, divisor: Value, around: Around) -> ZeroEvidence | None:
+def _of_number(
+    division: Site, divisor: Value, interpreter: Evaluator, around: Around
+) -> ZeroEvidence | None:
     """What shows that a Python number by which a tensor is divided can be 0."""
     divides_tensor = division.value("x").kind == "tensor"
     if divisor.const == 0 and divisor.is_number:
         return ZeroEvidence("0") if divides_tensor else None
     if loop_counters.runs_through_zero(division, divisor, around):
         return _by_bounds(divisor) if divides_tensor else None
-    if set_to_zero(divisor) and (divides_tensor or _feeds_op(division, around)):
+    if set_to_zero(divisor) and (divides_tensor or _feeds_op(division, interpreter, around)):
         return ZeroEvidence("a setting that is 0 by default")
     return None
 
 
-def _feeds_op(division: Site, around: Around) -> bool:
+def _feeds_op(division: Site, interpreter: Evaluator, around: Around) -> bool:
     """Whether a quotient of which nothing else is known goes into an op: it is a tensor, for Python
     would have complained.
     """
@@ -94,7 +97,7 @@ def _feeds_op(division: Site, around: Around) -> bool:
     outer = next(iter(around(division.node)), None)
     if not isinstance(outer, ast.Call):
         return False
-    site = division.interpreter.site(outer, division.point)
+    site = interpreter.site(outer, division.point)
     return (
         site is not None
         and site.library in _TENSOR_LIBRARIES

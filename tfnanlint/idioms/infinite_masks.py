@@ -103,14 +103,14 @@ def mask_times_infinity(product: Site) -> str:
     return ""
 
 
-def is_nan_taken_out(product: Site, outer: ast.AST | None) -> bool:
+def is_nan_taken_out(product: Site, outer: ast.AST | None, interpreter: Engine) -> bool:
     """Whether what a product is handed to at once, `outer`, takes its NaN out:
     `nan_to_zero(-inf * (1 - mask))`. Nothing trains a mask. False: it does not, or nobody knows the
     function.
     """
     if not isinstance(outer, ast.Call) or product.node not in outer.args or product.point is None:
         return False
-    result = product.interpreter.ask(outer, product.point)
+    result = interpreter.ask(outer, product.point)
     return result.known and not result.nan
 
 

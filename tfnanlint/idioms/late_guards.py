@@ -17,6 +17,7 @@ from tfnanlint.idioms.quantities import ROOTS
 from tfnanlint.idioms.vanishing import random_weight
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
@@ -41,7 +42,7 @@ class LateGuard:
     only_xla: bool
 
 
-def late_guard(site: Site, around: Around) -> LateGuard | None:
+def late_guard(site: Site, interpreter: Evaluator, around: Around) -> LateGuard | None:
     """The guard that a site is, or that stands around the root which a site is."""
     name = site.op.name
     if name == "tf.math.divide_no_nan":
@@ -51,7 +52,7 @@ def late_guard(site: Site, around: Around) -> LateGuard | None:
         return _in_maximum(site)
     if name == "tf.divide":
         return _in_divisor(site)
-    return _in_sum(site, around)
+    return _in_sum(site, interpreter, around)
 
 
 def guarded_root(value: Value) -> Site | None:
@@ -105,12 +106,12 @@ def _roots_in_sum(total: Site) -> list[Site]:
     return []
 
 
-def _in_sum(root: Site, around: Around) -> LateGuard | None:
+def _in_sum(root: Site, interpreter: Evaluator, around: Around) -> LateGuard | None:
     """The guard in `root + eps` where that is not divided by, in one expression: of a quotient the
     division says it, and knows what becomes of the gradient.
     """
     outer = around(root.node)[:2]
-    total = _operation(outer[0], root) if outer else None
+    total = _operation(outer[0], root, interpreter) if outer else None
     if total is None or total.op.name != "tf.add":
         return None
     if not any(total.args.get(param) is root.node for param in ("x", "y")):
@@ -120,18 +121,18 @@ def _in_sum(root: Site, around: Around) -> LateGuard | None:
     above = outer[1] if len(outer) > 1 else None
     if _is_only_divided_by(above, root) or _divides_in_place(above):
         return None
-    quotient = _operation(above, root)
+    quotient = _operation(above, root, interpreter)
     if quotient is not None and quotient.op.name in _QUOTIENTS:
         if quotient.args.get("y") is total.node:
             return None
     return LateGuard([root], total.node, False)
 
 
-def _operation(node: ast.AST | None, root: Site) -> Site | None:
+def _operation(node: ast.AST | None, root: Site, interpreter: Evaluator) -> Site | None:
     """The op application that an operator or call is at the point of a root."""
-    if not isinstance(node, (ast.BinOp, ast.Call)) or root.interpreter is None:
+    if not isinstance(node, (ast.BinOp, ast.Call)):
         return None
-    return root.interpreter.site(node, root.point)
+    return interpreter.site(node, root.point)
 
 
 def _assigned_name(statement: ast.AST | None) -> str:

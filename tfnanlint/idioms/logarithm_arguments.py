@@ -16,6 +16,7 @@ from tfnanlint.idioms.vanishing import falling, handed_in, picked, shows_zero
 from tfnanlint.ops.provenance import behind, widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import SETTINGS
+from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
@@ -273,14 +274,14 @@ def _says_beyond(condition: Value, kept: Value, truth: bool) -> bool:
 # What is done with the logarithm
 
 
-def is_fill_value(log: Site, around: Around) -> bool:
+def is_fill_value(log: Site, interpreter: Evaluator, around: Around) -> bool:
     """Whether a logarithm of a constant is written where a constant to fill with is asked for
     (`tf.pad(..., constant_values=tf.math.log(0.0))`): -inf is what is wanted.
     """
-    if not isinstance(log.args.get("x"), ast.Constant) or log.interpreter is None:
+    if not isinstance(log.args.get("x"), ast.Constant):
         return False
     outer = next((node for node in around(log.node) if not isinstance(node, ast.keyword)), None)
-    site = log.interpreter.site(outer, log.point) if isinstance(outer, ast.Call) else None
+    site = interpreter.site(outer, log.point) if isinstance(outer, ast.Call) else None
     if site is None:
         return False
     return any(site.args.get(param) is log.node for param in _FILLS.get(site.op.name, ()))
@@ -296,7 +297,7 @@ def is_factor(log: Site, around: Around) -> bool:
     return not isinstance(outer.left if outer.right is log.node else outer.right, ast.Constant)
 
 
-def is_wrapped(log: Site) -> bool:
+def is_wrapped(log: Site, interpreter: Evaluator) -> bool:
     """Whether a function is a name for the logarithm to some base and no more,
     `def log(x): return tf.math.log(tf.cast(x, dtype))`: its callers decide.
     """
@@ -306,7 +307,7 @@ def is_wrapped(log: Site) -> bool:
     if not isinstance(function, ast.FunctionDef):
         return False
     *before, last = function.body
-    if not all(map(_computes_nothing, before)) or _returned(last, log) is not log.node:
+    if not all(map(_computes_nothing, before)) or _returned(last, log, interpreter) is not log.node:
         return False
     argument = behind(log.value("x"))
     while isinstance(argument, Site) and argument.op.name in _CONVERSIONS:
@@ -321,10 +322,10 @@ def _computes_nothing(statement: ast.stmt) -> bool:
     return is_constant or isinstance(statement, ast.Assign)
 
 
-def _returned(statement: ast.stmt, log: Site) -> ast.expr | None:
+def _returned(statement: ast.stmt, log: Site, interpreter: Evaluator) -> ast.expr | None:
     """What a return statement gives; of a quotient by something positive, what is divided."""
     result = statement.value if isinstance(statement, ast.Return) else None
     if isinstance(result, ast.BinOp) and isinstance(result.op, ast.Div):
-        if log.interpreter.ask(result.right, log.point).lo > 0:
+        if interpreter.ask(result.right, log.point).lo > 0:
             return result.left
     return result
