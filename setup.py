@@ -20,7 +20,7 @@ COMPILED = {
     "syntax": "access_paths nodes text_index",
     "values": "evaluator session value",
     "program": "attributes builder decorators functions history joins loops module mutation patterns predicates scope static_conditions",
-    "project": "index settings",
+    "project": "filesystem index settings",
     "interp": "arguments calls containers engine expressions fixpoint indirect_sites inlining members names precision records settings subexpressions trip_counts variables",
     "interp/callgraph": "callbacks callers constant_arguments function_flow instance_calls",
     "uses": "producers products uses",

@@ -44,6 +44,7 @@ from tfnanlint.api import (
     Context,
     Differentiated,
     Finding,
+    Fix,
     Iterator,
     Site,
     Value,
@@ -81,7 +82,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         return
     param = DIVISORS.get(division.op.name, "y")
     divisor = division.value(param)
-    shown = divisors.zero_evidence(division, divisor, here.masks, here.interpreter, here.around)
+    shown = zero_evidence(division, divisor, here)
     if shown is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
@@ -97,11 +98,29 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         param,
         f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and so is the gradient",
         certainty,
-        quotients.fixes_of(here, division, param),
+        whole_repairs(division, param, here),
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
         help=advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
     )
+
+
+def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
+    """The fixes of a division; none where a later one, which is not reported, divides by what is
+    made of it: the mean of nothing in a variance that is divided by.
+    """
+    fixes = quotients.fixes_of(here, division, param)
+    for later in quotients.later_divisors(here, division) if fixes else ():
+        if zero_evidence(later, later.value("y"), here) is None:
+            place = here.source.location(here.source.span(later.node).start).words
+            here.no_fix = f"{place} divides by what is made of it, which may be 0 then, too"
+            return []
+    return fixes
+
+
+def zero_evidence(division: Site, divisor: Value, here: Context) -> divisors.ZeroEvidence | None:
+    """What shows that a divisor can be 0; None where nothing does."""
+    return divisors.zero_evidence(division, divisor, here.masks, here.interpreter, here.around)
 
 
 def is_doubtful(

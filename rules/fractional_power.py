@@ -34,10 +34,12 @@ from tfnanlint.api import (
     Iterator,
     Site,
     Value,
+    argument,
     ast,
     domain,
     evidence,
     moments,
+    quotients,
     repairs,
     rule,
     words,
@@ -64,7 +66,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     exponent = float(power.const("y"))
     if exponent == 0 or where.holds(base) or base.guarded:
         return
-    below = exponent != int(exponent) and base.known and base.lo < 0
+    below = not exponent.is_integer() and base.known and base.lo < 0
     at_zero = (
         exponent < 1
         and base.zero
@@ -134,15 +136,66 @@ def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
         if exponent > 0
         else []
     )
+    if any(quotients.later_divisors(here, power)):
+        here.no_fix = "what is made of it is a divisor further down, which may be 0 then, too"
+        return []
+    total = epsilon_beside(power, here) if exponent == 0.5 else None
+    if total is not None:
+        # a floor would stand for the same as the epsilon does
+        return normalized(power, total, here) or masked
     sure = here.precision(power.value("x")).sure
     return floored(power, exponent, here) + masked if sure or not masked else masked
+
+
+def epsilon_beside(power: Site, here: Context) -> Site | None:
+    """The sum of a root and a small number, `s ** 0.5 + eps`."""
+    outer = next(iter(here.around(power.node)), None)
+    total = here.site(outer, power.point) if isinstance(outer, ast.BinOp) else None
+    if total is None or total.op.name != "tf.add":
+        return None
+    other = total.value("y" if total.args["x"] is power.node else "x")
+    return total if other.exact and 0 < other.lo < 0.1 else None
+
+
+def normalized(power: Site, total: Site, here: Context) -> list[Fix]:
+    """l2_normalize for a vector divided by the root of the sum of its squares and an epsilon."""
+    outer = next(iter(here.around(total.node)), None)
+    quotient = here.site(outer, power.point) if isinstance(outer, ast.BinOp) else None
+    squares = here.made_by(power.value("x"), "tf.reduce_sum", aligned=True)
+    square = moments.squared(squares.value("x")) if squares is not None else None
+    if (
+        square is None
+        or not squares.complete
+        or quotient is None
+        or quotient.op.name != "tf.divide"
+        or quotient.args["y"] is not total.node
+        or not here.same(quotient.value("x"), square.value("x"))
+        or here.precision(quotient.value("x")).dtype == "float16"
+        or squares.given("axis")
+        and squares.const("keepdims", None) is not True
+    ):
+        return []
+    param = "y" if total.args["x"] is power.node else "x"
+    least = total.value(param).lo
+    return here.rewrite(
+        quotient,
+        "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps} ** 2)"
+        if isinstance(total.args[param], ast.Name) and least >= 1e-12
+        else "tf.math.l2_normalize({x}, axis={axis})",
+        title="use l2_normalize",
+        claim=Claim.SHIFTED,
+        cost="vectors shorter than the epsilon are divided by it; others move by less than it",
+        x=quotient.args["x"],
+        axis=argument(squares, "axis", "axis"),
+        eps=total.args[param],
+    )
 
 
 def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
     """The base kept where the power and its derivative are finite."""
     base = power.value("x")
     bound = floor(exponent, base, here)
-    if bound is None or exponent == int(exponent) and not base.nonnegative:
+    if bound is None or exponent.is_integer() and not base.nonnegative:
         return []
     zero, x = lower_bound(power, here), power.args["x"]
     template = bound if zero is not None else f"tf.maximum({{x}}, {bound})"

@@ -39,9 +39,11 @@ from tfnanlint.api import (
     Note,
     Site,
     Value,
+    ast,
     domain,
     evidence,
     looks_for_nan,
+    moments,
     named_safe,
     plain,
     rounded,
@@ -73,6 +75,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         or x.kind == "number"
         or where.holds(x)
         or here.hidden(inverse)
+        or shorter_leg(x, here)
     ):
         return
     outside = x.lo < where.lo or x.hi > where.hi
@@ -109,6 +112,54 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         fixes(inverse, where.lo, where.hi, here),
         doubtful=tested_on_one_side(x, here) or at_rest,
     )
+
+
+def shorter_leg(x: Value, here: Context) -> bool:
+    """where(a > c, b, a) of the sine and the cosine of one angle, |p| / h and |q| / h with
+    h^2 = p^2 + q^2: at most the larger of c and sqrt(1 - c^2).
+    """
+    choice = here.made_by(x, "tf.where", aligned=True)
+    test = here.made_by(choice.value("condition"), "tf.greater") if choice is not None else None
+    if choice is None or test is None or not 0 < test.value("y").lo <= test.value("y").hi < 1:
+        return False
+    if not here.same(test.value("x"), choice.value("y")):
+        return False
+    legs = [leg(choice.value(param), here) for param in ("x", "y")]
+    first, second = legs
+    if first is None or second is None or not here.same(first[1], second[1]):
+        return False
+    root = here.made_by(first[1], "tf.sqrt", "tf.pow")
+    total = here.made_by(root.value("x"), "tf.add") if root is not None else None
+    if total is None or root.op.name == "tf.pow" and root.value("y").const != 0.5:
+        return False
+    squares = [moments.squared(total.value(param)) for param in ("x", "y")]
+    return all(
+        square is not None and any(alike(square, size, here) for size, _ in (first, second))
+        for square in squares
+    )
+
+
+def alike(square: Site, size: Site, here: Context) -> bool:
+    """Whether a square and a magnitude are of one value, by what it is or by how it is written."""
+    if here.same(square.value("x"), size.value("x")):
+        return True
+    one, other = square.args.get("x"), size.args.get("x")
+    written = one is not None and other is not None and ast.dump(one) == ast.dump(other)
+    return written and square.point.scope is size.point.scope
+
+
+def leg(value: Value, here: Context) -> tuple[Site, Value] | None:
+    """|p| and h in |p| / h, where h may be kept above 0."""
+    quotient = here.made_by(value, "tf.divide", aligned=True)
+    size = here.made_by(quotient.value("x"), "tf.abs") if quotient is not None else None
+    if quotient is None or size is None:
+        return None
+    length = quotient.value("y")
+    kept = here.made_by(length, "tf.maximum")
+    for param, other in (("x", "y"), ("y", "x")) if kept is not None else ():
+        if kept.value(other).exact:
+            length = kept.value(param)
+    return size, length
 
 
 def magnitude_of_unknown(x: Value, here: Context) -> bool:

@@ -282,3 +282,41 @@ def test_the_configuration_does_not_run_programs(project):
     project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
     assert since(project).places == ["3 TFN101"]
     assert not mark.exists()
+
+
+PROGRAMS = [
+    ("filter.x.clean", "*.py filter=x"),
+    ("filter.x.process", "*.py filter=x"),
+    ("diff.x.textconv", "*.py diff=x"),
+    ("diff.x.command", "*.py diff=x"),
+    ("diff.external", ""),
+    ("core.fsmonitor", ""),
+    ("core.pager", ""),
+    ("core.sshCommand", ""),
+    ("core.editor", ""),
+    ("alias.diff", ""),
+]
+
+
+@pytest.mark.parametrize("key, attributes", PROGRAMS)
+def test_git_runs_no_program_of_the_repository(project, key, attributes):
+    """What the repository's own settings and attributes name is not run, whatever changed."""
+    program = project.directory / "program"
+    program.write_text(f"#!/bin/sh\ntouch {project.directory}/ran\ncat\n")
+    program.chmod(0o755)
+    hook = project.directory / ".git" / "hooks" / "post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {project.directory}/ran\n")
+    hook.chmod(0o755)
+    git(project, "config", key, str(program))
+    (project.directory / ".gitattributes").write_text(attributes + "\n")
+    project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
+    assert since(project).places == ["3 TFN101"]
+    project.check("--config-from", "main")
+    assert not (project.directory / "ran").exists()
+
+
+def test_line_ends_that_git_changes_are_no_change(project):
+    git(project, "config", "core.autocrlf", "true")
+    (project.directory / "old.py").write_bytes(OLD.replace("\n", "\r\n").encode())
+    assert since(project).code == 0

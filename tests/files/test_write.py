@@ -223,6 +223,31 @@ def test_links_out_of_the_project_are_refused(tmp_path):
 
 
 @posix
+@pytest.mark.parametrize("mark", ["pyproject.toml", ".git"])
+@pytest.mark.parametrize("below", ["", "inner"])
+def test_a_folder_that_is_a_link_leads_out_even_into_another_project(tmp_path, mark, below):
+    from tfnanlint.files.discover import project_root
+
+    other = tmp_path / "other" / below
+    other.mkdir(parents=True)
+    (other / mark).touch()
+    (other / "a.py").write_bytes(b"old")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "pyproject.toml").touch()
+    (tmp_path / "own" / "link").symlink_to(tmp_path / "other")
+    path = tmp_path / "own" / "link" / below / "a.py"
+    with pytest.raises(Refused, match="a link leads out of the project"):
+        write(path, b"old", b"new", project_root(str(path)))
+
+
+def test_the_files_of_git_are_not_written(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "hook.py").write_bytes(b"old")
+    (tmp_path / "a.py").symlink_to(tmp_path / ".git" / "hook.py")
+    with pytest.raises(Refused, match="version control"):
+        write(tmp_path / "a.py", b"old", b"new", tmp_path)
+
+
 def test_the_project_itself_may_be_given_by_a_link(tmp_path):
     root = tmp_path / "project"
     root.mkdir()

@@ -9,6 +9,7 @@ import pytest
 
 from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.dev import repository
+from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.ops import table as ops
 from tfnanlint.pipeline.analysis import Analysis, File
 from tfnanlint.pipeline.check import Checking, check_source
@@ -508,3 +509,55 @@ def test_every_row_says_whether_it_has_an_edge():
         for text in texts
         if not text.startswith((*ops.RANGES, *ops.AT_A_POINT)) and not text.startswith(FAR_OUT)
     ]
+
+
+def test_a_fix_uses_the_tensorflow_that_a_star_import_brings(tmp_path):
+    main = (
+        "from ops import *\n\n\ndef penalty(critic, x):\n    grad = tf.gradients(critic(x), x)[0]\n"
+        "    return tf.reduce_mean(tf.square(tf.norm(flatten(grad), axis=1) - 1.0))\n\n\n"
+        "def other(x):\n    return tf.reduce_sum(x)\n"
+    )
+    (tmp_path / "ops.py").write_text(
+        "import tensorflow as tf\n\n\ndef flatten(x):\n    return tf.reshape(x, [8, -1])\n"
+    )
+    (tmp_path / "main.py").write_text(main)
+    found = check_source(
+        Source(str(tmp_path / "main.py"), main), repository.policy(load())
+    ).findings
+    texts = [edit.text for one in found for fix in one.fixes[:1] for edit in fix.edits]
+    assert texts == ["tf.sqrt(tf.reduce_sum(tf.square(flatten(grad)), axis=1) + 1e-12)"]
+
+
+LAMBDAS = """import tensorflow as tf
+from tensorflow.keras.layers import Dense, Input, Lambda
+from tensorflow.keras.models import Model
+
+
+def power(samples):
+    return tf.square(tf.abs(samples))
+
+
+def normalized(data):
+    return data / tf.sqrt(tf.reduce_sum(tf.square(data), axis=-1, keepdims=True))
+
+
+inputs = Input((100,))
+x = {first}(inputs)
+x = Lambda(lambda one: normalized(one))(x)
+model = Model(inputs, Dense(10)(x))
+model.compile("adam", "mse")
+model.fit(images, labels)
+"""
+
+
+@pytest.mark.parametrize(
+    "first, differentiated",
+    [
+        ("Lambda(power)", Differentiated.UNKNOWN),
+        ("Dense(8, activation='relu')", Differentiated.YES),
+    ],
+)
+def test_layers_without_weights_prepare_data(first, differentiated):
+    source = Source("model.py", LAMBDAS.replace("{first}", first))
+    found = check_source(source, repository.policy(load())).findings
+    assert [(one.code, one.differentiated) for one in found] == [("TFN314", differentiated)]

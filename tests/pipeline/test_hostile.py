@@ -9,8 +9,10 @@ import json
 import os
 import random
 import resource
+import shlex
 import subprocess
 import sys
+import time
 import tokenize
 
 import pytest
@@ -337,6 +339,88 @@ def test_configuration_bombs(tmp_path, config, name):
     if name == "tfnanlint.toml" or done.returncode:
         assert done.returncode == 2
         assert done.stderr.startswith(b"error: ") and done.stderr.count(b"\n") == 1
+
+
+def cli(directory, *words: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "tfnanlint", *words]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=120)
+
+
+NUMBERS = ["max-file-size = 99999999999999999999999", "epsilon = 1e-999", "epsilon = 9e999"]
+
+
+@pytest.mark.parametrize("config", NUMBERS)
+def test_numbers_that_no_machine_holds(tmp_path, config):
+    (tmp_path / "tfnanlint.toml").write_text(config)
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
+    done = cli(tmp_path, "check", "a.py")
+    assert done.returncode == 2 and done.stderr.startswith("error: ") and len(done.stderr) < 300
+
+
+@pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--help"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_closed_streams(tmp_path, words, closed):
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
+    command = f"{shlex.quote(sys.executable)} -m tfnanlint {words} {closed}"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (2 if closed == ">&-" else 0), done.stderr
+
+
+@pytest.mark.parametrize("large", ["10 ** 10 ** 10", "10 ** 400", "9" * 400, "1e999"])
+def test_numbers_that_no_float_holds(tmp_path, large):
+    places = ("tf.pow(y, {})", "y ** -({})", "y / {}", "tf.clip_by_value(y, 0, {})", "tf.exp({})")
+    lines = "".join(f"x = {place.format(large)}\n" for place in places)
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n" + lines)
+    done = cli(tmp_path, "check", "--isolated", "--certainty", "unknown", "a.py")
+    assert "TFN000" not in done.stdout and done.returncode in (0, 1)
+
+
+def test_a_report_is_not_written_over_a_source(tmp_path):
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
+    done = cli(tmp_path, "check", "--isolated", "-o", "./a.py", ".")
+    assert done.returncode == 2 and "not written over" in done.stderr
+    assert (tmp_path / "a.py").read_text() == "import tensorflow as tf\n"
+
+
+def test_a_baseline_is_not_written_where_the_repository_says(tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "tfnanlint.toml").write_text('baseline = "../outside.json"\n')
+    done = cli(tmp_path / "project", "baseline", "create")
+    assert done.returncode == 2 and "outside of the project" in done.stderr
+    assert not (tmp_path / "outside.json").exists()
+    named = cli(tmp_path / "project", "baseline", "create", "--baseline", "../outside.json")
+    assert named.returncode == 0 and (tmp_path / "outside.json").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_processes_end_with_the_one_that_started_them(tmp_path):
+    from tfnanlint.pipeline import workers
+
+    code = (
+        "import os, sys, time\n"
+        "from tfnanlint.pipeline.workers import end_with_parent\n"
+        "if os.fork() == 0:\n"
+        "    end_with_parent(); print(os.getpid(), flush=True); time.sleep(60)\n"
+        "time.sleep(60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    child = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    end = time.monotonic() + 20 * workers._LOOK
+    while time.monotonic() < end and _is_running(child):
+        time.sleep(0.1)
+    assert not _is_running(child)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{process}/stat") as file:  # one that nobody waits for stays as a zombie
+        return file.read().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_configuration_cannot_make_code_run(tmp_path):

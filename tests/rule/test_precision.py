@@ -85,3 +85,11 @@ def test_a_cast_in_one_branch_leaves_the_choice_only(tmp_path):
 
 def test_a_gradient_by_a_list_has_the_dtype_of_its_source(tmp_path):
     assert titles(tmp_path / "a.py", PENALTY) == ["add 1e-6 under the root"]
+
+
+def test_a_policy_of_a_test_counts_in_that_test_only(tmp_path):
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    test = "import tensorflow as tf\nfrom pkg import layers\n" + SETS
+    (tmp_path / "test_layers.py").write_text(test)
+    assert titles(tmp_path / "pkg" / "layers.py", LAYER) == [ADDED, CHOSEN]

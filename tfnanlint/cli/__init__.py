@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from tfnanlint.cli.flags import parser
-from tfnanlint.cli.outcome import CLEAN, fail
+from tfnanlint.cli.outcome import CLEAN, FAILED, fail
 from tfnanlint.config.layers import ConfigError
 
 
@@ -22,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Trees have no cycles, so in a process of our own the collector only costs time.
         gc.disable()
         gc.freeze()
+    if not _streams_are_open():
+        return FAILED
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
     try:
@@ -46,3 +48,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         return fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))
+
+
+def _streams_are_open() -> bool:
+    """Whether there is somewhere to print to. A closed standard stream is `None` in Python; the
+    next file that is opened would get its number, and what is printed.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    if sys.stdout is None:
+        fail("standard output is closed")
+        return False
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")
+    return True

@@ -12,7 +12,7 @@ from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FOUND, fail
 from tfnanlint.cli.terminal import Progress
 from tfnanlint.config.revision import WorkTree
-from tfnanlint.files.discover import discover, read
+from tfnanlint.files.discover import discover, project_root, read
 from tfnanlint.pipeline.baseline import NEVER, Baseline
 from tfnanlint.pipeline.check import Checked, unread
 from tfnanlint.pipeline.linter import Linter
@@ -27,6 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.parser.error("a baseline is made of files, not of standard input")
     linter = linter_of(arguments)
     path = linter.configuration.for_directory(os.getcwd()).baseline or os.path.abspath(DEFAULT)
+    if arguments.baseline is None and not _is_inside(path, project_root(DEFAULT)):
+        return fail(
+            f"{path}: the configuration names a baseline outside of the project; "
+            f"to write it, name it yourself: --baseline {path}"
+        )
     exists = WorkTree().read(path) is not None
     if arguments.action == "create" and exists and not arguments.force:
         return fail(
@@ -68,6 +73,12 @@ def _checked(linter: Linter, arguments: argparse.Namespace) -> Iterator[Checked]
     yield from (Checked(Source(path, "")) for path in found.files if path not in seen)
 
 
+def _is_inside(path: str, root: str) -> bool:
+    """Whether a path lies in a folder, once links are followed."""
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    return real.startswith(top.rstrip(os.sep) + os.sep)
+
+
 def _write(path: str, baseline: Baseline) -> None:
     """Put the baseline in its place, whole or not at all."""
     from tfnanlint.config.keys import ConfigError
@@ -78,7 +89,6 @@ def _write(path: str, baseline: Baseline) -> None:
         if os.path.exists(path):
             writing.write(path, read(path, 64 << 20), new, os.path.dirname(path))
         else:
-            with open(path, "xb") as file:
-                file.write(new)
+            writing.create(path, new)
     except writing.Refused as refusal:
         raise ConfigError(f"{path}: not written: {refusal}") from None

@@ -95,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     if stdin:
         return _check_stdin(run)
     found = discover(arguments.paths or ["."], linter.configuration)
+    _refuse_to_overwrite(run.wanted, found.files)
     for note in found.notes:
         run.warn(note)
     if not found.files and not found.failures:
@@ -196,6 +197,17 @@ def _wanted(arguments: argparse.Namespace) -> tuple[Wanted, ...]:
     if arguments.statistics and not {one.name for one in found} <= {*PEOPLE, "json"}:
         raise ConfigError(f"--statistics is printed as {', '.join(PEOPLE)} or json")
     return found
+
+
+def _refuse_to_overwrite(wants: Sequence[Wanted], files: Sequence[str]) -> None:
+    """Raise `ConfigError` where a report would be written over a file that is checked."""
+    targets = {os.path.realpath(one.path): one.path for one in wants if one.path is not None}
+    checked = map(os.path.realpath, files) if targets else ()
+    for path in checked:
+        if path in targets:
+            raise ConfigError(
+                f"{targets[path]}: a report is not written over a file that is checked"
+            )
 
 
 def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:

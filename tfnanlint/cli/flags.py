@@ -70,6 +70,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         ("rule", "explain a rule, or all of them", _rule_flags),
         ("config", "list the settings, or show those that hold for a file", _config_flags),
         ("clean", "forget what earlier runs have found", _clean_flags),
+        ("scan", "check many repositories, into Parquet files", _scan_flags),
         ("lsp", "serve an editor (language server protocol)", _lsp_flags),
         (
             "completion",
@@ -333,6 +334,48 @@ def _config_flags(parser: argparse.ArgumentParser) -> None:
 def _clean_flags(parser: argparse.ArgumentParser) -> None:
     _cache_dir(parser.add_argument)
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing")
+
+
+def _scan_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "inputs",
+        nargs="+",
+        metavar="IN",
+        help="Parquet files or folders of them, folders, tar and zip archives, bare git repositories",
+    )
+    add("--out", required=True, metavar="DIR", help="where the tables are written")
+    add("--each", action="store_true", help="a folder holds one repository in each folder of it")
+    add("--revision", default="HEAD", metavar="REV", help="of git repositories (default: HEAD)")
+    add("--shard", default="1/1", metavar="I/N", help="check part I of N of the repositories")
+    add("--jobs", type=_count, default=1, metavar="N", help="processes (default: 1)")
+    add("--resume", action="store_true", help="go on with a scan that was stopped")
+    add("-q", "--quiet", action="store_true", help="show neither progress nor summary")
+    columns = parser.add_argument_group("columns of Parquet").add_argument
+    for name in ("repository", "path", "content"):
+        columns(f"--{name}-column", default=name, metavar="NAME", help="(default: %(default)s)")
+    budget = parser.add_argument_group("budget of a repository").add_argument
+    budget(
+        "--repository-seconds",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="stop checking its files after so long (default: 600)",
+    )
+    budget(
+        "--memory",
+        type=int,
+        default=2048,
+        metavar="MIB",
+        help="of a process; 0: any (default: 2048)",
+    )
+    rules = parser.add_argument_group("settings").add_argument
+    rules("--config", action="append", metavar="FILE|TOML", help="settings, or a file of them")
+    rules("--select", action="append", metavar="RULES", help="run only these")
+    rules("--ignore", action="append", metavar="RULES", help="do not run these")
+    rules("--extend-select", action="append", metavar="RULES", help="run these too")
+    rules("--preview", action="store_true", default=None, help="run the rules in preview, too")
+    rules("--certainty", choices=CERTAINTIES, help="report findings at least this sure")
 
 
 def _completion_flags(parser: argparse.ArgumentParser) -> None:

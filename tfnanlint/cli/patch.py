@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-
-from tfnanlint.report import escape
 
 
 def write_patch(path: str, old: bytes, new: bytes) -> None:
@@ -13,13 +12,27 @@ def write_patch(path: str, old: bytes, new: bytes) -> None:
     """
     import difflib
 
-    name = escape(path).encode("utf-8")
+    name = _quoted(os.fsencode(path))
     sys.stdout.flush()
     for line in difflib.diff_bytes(difflib.unified_diff, _lines(old), _lines(new), name, name):
         sys.stdout.buffer.write(
             line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
         )
     sys.stdout.buffer.flush()
+
+
+_ESCAPES = {0x22: b'\\"', 0x5C: b"\\\\", 0x09: b"\\t", 0x0A: b"\\n", 0x0D: b"\\r"}
+
+
+def _quoted(name: bytes) -> bytes:
+    """A file's name as Git writes it in a patch: in quotes where bytes of it are special."""
+    parts = [_ESCAPES.get(byte) or _shown(byte) for byte in name]
+    quoted = b"".join(parts)
+    return name if quoted == name else b'"' + quoted + b'"'
+
+
+def _shown(byte: int) -> bytes:
+    return b"\\%03o" % byte if byte < 0x20 or byte == 0x7F else bytes([byte])
 
 
 def _lines(data: bytes) -> list[bytes]:

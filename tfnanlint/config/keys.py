@@ -12,6 +12,7 @@ from typing import Any
 from tfnanlint.diagnostics.findings import EPSILON, Certainty, release
 
 MAX_FILE_SIZE = 2 * 1024 * 1024
+LARGEST_SIZE = 1 << 40  # what may be configured: a notebook may have 50 times that
 CERTAINTIES = ("default", *(level.name.lower() for level in sorted(Certainty, reverse=True)))
 
 MODES = ("eager", "graph", "xla", "gpu")
@@ -135,8 +136,10 @@ def checked_value(key: str, value: Any, origin: str) -> Any:
     elif kind == "release":
         _release(key, value, origin)
     elif kind == "bytes":
-        if type(value) is not int or value <= 0:
-            raise ConfigError(f"{origin}: `{key}` must be a positive number of bytes")
+        if type(value) is not int or not 0 < value <= LARGEST_SIZE:
+            raise ConfigError(
+                f"{origin}: `{key}` must be a number of bytes between 1 and {LARGEST_SIZE}"
+            )
     elif kind == "path":
         if not isinstance(value, str) or not value or "\0" in value:
             raise ConfigError(

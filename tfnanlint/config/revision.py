@@ -6,24 +6,13 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tfnanlint.config.keys import ConfigError
 
 _MAX_SIZE = 64 << 20
-_HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_ESCAPED = {
-    b"n": b"\n",
-    b"t": b"\t",
-    b"r": b"\r",
-    b"a": b"\a",
-    b"b": b"\b",
-    b"f": b"\f",
-    b"v": b"\v",
-}
 
 
 class WorkTree:
@@ -71,15 +60,22 @@ class Revision:
         )
         self._parted = ""
         self._names: set[bytes] | None = None
-        self._changes: dict[str, Rows] | None = None
+        self._changes: dict[str, Rows] = {}
 
     def _git(self, *arguments: str, missing: tuple[int, ...] = ()) -> bytes:
         """What a git command prints; b"" when it ends with one of the `missing` codes."""
         import subprocess
 
         # A repository's own configuration must not have programs run for reading it.
-        command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
-        environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+        settings = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never")
+        flags = [part for setting in settings for part in ("-c", setting)]
+        command = ["git", *flags, *arguments]
+        environment = {
+            **os.environ,
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_NO_LAZY_FETCH": "1",
+            "LC_ALL": "C",
+        }
         try:
             done = subprocess.run(
                 command,
@@ -157,35 +153,38 @@ class Revision:
     def changes(self, path: str) -> Rows:
         """The lines of a file on disk that changed since the revision or, where histories part,
         since they parted.
-        """
-        if self._changes is None:
-            self._changes = self._changed()
-        relative = self._relative(path)
-        return Rows(everything=True) if relative is None else self._changes.get(relative, Rows())
 
-    def _changed(self) -> dict[str, Rows]:
-        patch = self._git(
-            "diff",
-            "--unified=0",
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-renames",
-            "--src-prefix=a/",
-            "--dst-prefix=b/",
-            "--ignore-submodules",
-            "--no-relative",
-            "--text",
-            self.parted,
-            "--",
-        )
-        found = _changed_rows(patch)
-        # Untracked files are listed from the directory that git runs in.
-        new = self._git("-C", self.top, "ls-files", "--others", "--exclude-standard", "-z").split(
-            b"\0"
-        )
-        found.update((os.fsdecode(name), Rows(everything=True)) for name in new if name)
-        return found
+        Git is not asked to compare: for that it would run the filters that the repository names.
+        """
+        relative = self._relative(path)
+        if relative is None:
+            return Rows(everything=True)
+        if relative not in self._changes:
+            self._changes[relative] = self._changed(path, relative)
+        return self._changes[relative]
+
+    def _changed(self, path: str, relative: str) -> Rows:
+        name = os.fsencode(relative)
+        blob = self._blobs.get(name)
+        if blob is None:
+            return Rows(everything=name in self._listed)
+        data = WorkTree().read(path)
+        if data is None or blob == _blob_name(data, len(blob)):
+            return Rows()
+        return _changed_rows(self._git("cat-file", "blob", blob), data)
+
+    @cached_property
+    def _blobs(self) -> dict[bytes, str]:
+        """The regular files where the histories parted, each with the name of its content."""
+        listing = self._git("ls-tree", "-r", "-z", "--full-tree", self.parted).split(b"\0")
+        entries = (entry.partition(b"\t") for entry in listing if entry.startswith(b"100"))
+        return {name: head.split()[2].decode() for head, _, name in entries}
+
+    @cached_property
+    def _listed(self) -> frozenset[bytes]:
+        """The files that Git tracks, and those that it would."""
+        kinds = ("--cached", "--others", "--exclude-standard")
+        return frozenset(self._git("-C", self.top, "ls-files", *kinds, "-z").split(b"\0"))
 
 
 @dataclass(slots=True)
@@ -203,33 +202,33 @@ class Rows:
         return self.everything or bool(self.rows)
 
 
-def _changed_rows(patch: bytes) -> dict[str, Rows]:
-    """The changed lines of each file of a patch without context. Where lines were only taken out,
-    the next one counts.
+def _blob_name(data: bytes, length: int) -> str:
+    """The name that Git gives a content; `length` tells which hash the repository uses."""
+    import hashlib
+
+    state = hashlib.sha1(usedforsecurity=False) if length == 40 else hashlib.sha256()
+    state.update(b"blob %d\0" % len(data) + data)
+    return state.hexdigest()
+
+
+def _changed_rows(before: bytes, after: bytes) -> Rows:
+    """The lines of `after` that are not those of `before`. Where lines were only taken out, the
+    next one counts. Line ends do not count: Git may have changed them.
     """
-    found: dict[str, Rows] = {}
-    rows = Rows()
-    left = 0  # lines of the hunk still to come: they can look like anything
-    for line in patch.split(b"\n"):
-        if left and line[:1] in (b"+", b"-"):
-            left -= 1
-        elif line.startswith(b"+++ "):
-            rows = found.setdefault(_patch_name(line[4:]), Rows())
-        elif match := _HUNK.match(line):
-            start, count = int(match[1]), int(match[2] or 1)
-            rows.rows.update(range(start, start + count) if count else (start + 1,))
-            removed = re.match(rb"@@ -\d+(?:,(\d+))?", line)
-            left = count + int(removed[1] or 1)
-    return found
+    import difflib
+
+    old, new = _lines(before), _lines(after)
+    start = len(os.path.commonprefix([old, new]))
+    end = len(os.path.commonprefix([old[start:][::-1], new[start:][::-1]]))
+    matcher = difflib.SequenceMatcher(
+        None, old[start : len(old) - end], new[start : len(new) - end], autojunk=False
+    )
+    rows: set[int] = set()
+    for tag, _, _, first, last in matcher.get_opcodes():
+        if tag != "equal":
+            rows.update(range(start + first + 1, start + max(last, first + 1) + 1))
+    return Rows(rows)
 
 
-def _patch_name(name: bytes) -> str:
-    name = name.rstrip(b"\t")  # git ends a name with spaces by a tab
-    if name.startswith(b'"'):
-        name = _ESCAPE.sub(_unescaped, name[1:-1])
-    return os.fsdecode(name.removeprefix(b"b/"))
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    code = match[1]
-    return bytes([int(code, 8)]) if len(code) == 3 else _ESCAPED.get(code, code)
+def _lines(data: bytes) -> list[bytes]:
+    return data.replace(b"\r\n", b"\n").split(b"\n")

@@ -296,19 +296,35 @@ def _kind(mode: int) -> str:
     return kinds.get(stat.S_IFMT(mode), "something else")
 
 
+_MARKS = (".git", ".hg", "pyproject.toml", "tfnanlint.toml")
+
+
 def project_root(path: str) -> str:
-    """The directory inside which a fix to `path` may write: the repository it lies in by name, else
-    its directory.
+    """The directory inside which a fix to `path` may write: the project that it lies in by name,
+    else its directory.
+
+    A link leads out of a project even into another one: behind a link the project around the link
+    counts, if there is one.
     """
     start = os.path.dirname(os.path.abspath(path))
-    directory = start
+    root = ""
+    behind_link = False
+    for directory in _upwards(start):
+        if (not root or behind_link) and _is_marked(directory):
+            root, behind_link = directory, False
+        behind_link = behind_link or os.path.islink(directory)
+    return root or start
+
+
+def _upwards(directory: str) -> Iterator[str]:
+    """A directory and all above it, as they are named."""
     while True:
-        if any(
-            os.path.lexists(os.path.join(directory, mark))
-            for mark in (".git", ".hg", "pyproject.toml", "tfnanlint.toml")
-        ):
-            return directory
+        yield directory
         parent = os.path.dirname(directory)
         if parent == directory:
-            return start
+            return
         directory = parent
+
+
+def _is_marked(directory: str) -> bool:
+    return any(os.path.lexists(os.path.join(directory, mark)) for mark in _MARKS)

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from tfnanlint.syntax.source import Source, Unreadable, decode, encode, fixable
 
+_VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))
 PREFIX, SUFFIX = ".tfnanlint-", ".tmp"
 # A file that is being written exists for milliseconds; one this old was left by a run that was
 # killed.
@@ -63,6 +64,45 @@ def write(path: str | os.PathLike, expected: bytes, new: bytes, root: str | os.P
         raise Refused(_reason(error)) from None
 
 
+def create(path: str | os.PathLike, new: bytes) -> None:
+    """Write a file that is not there yet, whole or not at all. Raises `Refused`."""
+    directory = os.path.dirname(os.path.abspath(path))
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=PREFIX, suffix=SUFFIX, dir=directory)
+        with open(handle, "w+b") as file:
+            _store(file, new)
+            os.chmod(temporary, 0o666 & ~_umask())
+        _link(temporary, path)
+        _sync_directory(directory)
+    except FileExistsError:
+        raise Refused("it came to be meanwhile") from None
+    except OSError as error:
+        raise Refused(_reason(error)) from None
+    finally:
+        if temporary:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+
+def _link(temporary: str, path: str | os.PathLike) -> None:
+    """Give a file its name, which nothing may have yet: unlike a move, a link replaces nothing."""
+    try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK):
+            raise
+        if os.path.lexists(path):  # a file system without hard links
+            raise FileExistsError(path) from None
+        os.rename(temporary, path)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def _reason(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "there is no space for it on the disk"
@@ -79,6 +119,9 @@ def _inside(path: str | os.PathLike, root: str | os.PathLike) -> str:
         raise Refused(
             "a link leads out of the project" if linked else "it is outside of the project"
         )
+    inner = os.path.relpath(real, top).split(os.sep)[:-1]
+    if not _VERSION_CONTROL.isdisjoint(inner):
+        raise Refused("it belongs to the version control of the project")
     return real
 
 

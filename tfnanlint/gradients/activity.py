@@ -137,6 +137,11 @@ _INITIAL_VALUE = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bia
 _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are constants for a tape
 
 
+# Calls that name what a gradient is asked for, and the place of the argument.
+_OPERANDS = {"watch": 0, "gradients": 1}
+_OPERAND_NAMES = ("tensor", "xs", "variables")
+
+
 class Gradients:
     """Answers for one module. `abroad`: whether calls in other files of the project count; what
     these say of themselves does.
@@ -217,21 +222,28 @@ class Gradients:
         return False
 
     def _find_watched(self) -> frozenset[int]:
-        """The tokens of what is handed to `tape.watch`, one by one where it is a list."""
+        """The tokens of what is handed to `tape.watch` and to `tf.gradients(y, x)`, one by one
+        where it is a list.
+        """
         found: set[int] = set()
-        for call, point in (
-            self.module.calls_to("watch", self.interpreter)
-            if ".watch(" in self.module.source.text
-            else ()
-        ):
+        asked = [
+            (node, point)
+            for name, at in _OPERANDS.items()
+            if f"{name}(" in self.module.source.text
+            for call, point in self.module.calls_to(name, self.interpreter)
+            for node in [
+                *call.args[at : at + 1],
+                *[keyword.value for keyword in call.keywords if keyword.arg in _OPERAND_NAMES],
+            ]
+        ]
+        for node, point in asked:
             spent = self.interpreter.session.steps  # a question of its own
-            for node in call.args[:1]:
-                value = self.interpreter.ask(node, point)
-                found.update(
-                    one.token
-                    for one in (value.obj if isinstance(value.obj, tuple) else (value,))
-                    if isinstance(one, Value)
-                )
+            value = self.interpreter.ask(node, point)
+            found.update(
+                one.token
+                for one in (value.obj if isinstance(value.obj, tuple) else (value,))
+                if isinstance(one, Value)
+            )
             self.interpreter.session.steps = spent
         return frozenset(found)
 

@@ -5,6 +5,7 @@ trained.
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
@@ -18,6 +19,8 @@ _STEPS = frozenset(
     "tf.math.count_nonzero".split()
 )
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
+# data; `Gradients` knows of which a gradient is asked
+_FED = frozenset(("tf.placeholder", "K.placeholder"))
 _INTEGRAL = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 string".split())
 
 
@@ -42,6 +45,8 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
             and _computed(parts)
         ):
             queue += parts
+            continue
+        if _fed(origin):
             continue
         while origin is not None and not isinstance(origin, Site):
             origin = getattr(origin, "parent", None)
@@ -80,6 +85,20 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
             and not (origin.library != "np" and _written(origin.args.get(param)))
         ]
     return True
+
+
+def _fed(origin: Any, depth: int = 6) -> bool:
+    """Whether a value is data: a placeholder, what an iterator of a dataset gives, or, where
+    several arrive, each of them. `Gradients` knows of which data a gradient is asked.
+    """
+    while isinstance(origin, Note) and depth:
+        if origin.joined:
+            return all([_fed(one, depth - 1) for one in origin.joined])
+        if origin.computed:
+            call = origin.node
+            return isinstance(call, ast.Call) and leaf(call.func) == "get_next"
+        origin, depth = origin.parent, depth - 1
+    return isinstance(origin, Site) and origin.op.name in _FED
 
 
 def _written(node: ast.expr | None) -> bool:

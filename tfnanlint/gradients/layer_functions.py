@@ -8,11 +8,12 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tfnanlint.ops.site import Site
+from tfnanlint.ops.table import SETTINGS
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import CALL, SEQUENCES, nodes_in
-from tfnanlint.values.value import Choice, Value
+from tfnanlint.values.value import Choice, Note, Value
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
@@ -25,6 +26,7 @@ _METHODS: Final = frozenset(("fit", "fit_generator", "train_on_batch", "compile"
 _MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")
 # layers that are a function, and the parameter for it
 _FUNCTIONS: Final = {"Lambda": "function", "Activation": "activation"}
+_WEIGHTLESS: Final = tuple(f"keras.layers.{name}" for name in (*_FUNCTIONS, "Reshape", "Flatten"))
 _PARAMETERS: Final = frozenset(
     "activation recurrent_activation kernel_regularizer bias_regularizer activity_regularizer recurrent_regularizer "
     "embeddings_regularizer beta_regularizer gamma_regularizer depthwise_regularizer pointwise_regularizer".split()
@@ -109,5 +111,25 @@ def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: 
     return False
 
 
-def _is_input(value: Value) -> bool:
-    return isinstance(value.origin, Site) and value.origin.op.name == "keras.Input"
+def _is_input(value: Value, depth: int = 12) -> bool:
+    """Whether a value is an input of a model, or made of one without a weight: by ops and by
+    functions that layers apply.
+    """
+    if value.exact or value.kind in ("number", "string", "shape", "none"):
+        return True
+    site = value.origin
+    while isinstance(site, Note) and site.index is not None:
+        site = site.parent
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "keras.Input":
+        return True
+    if site.op.name in _WEIGHTLESS and site.given("input"):
+        return _is_input(site.value("input"), depth - 1)
+    return (
+        site.op.pure
+        and bool(site.args)
+        and all(
+            _is_input(site.value(param), depth - 1) for param in site.args if param not in SETTINGS
+        )
+    )

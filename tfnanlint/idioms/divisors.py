@@ -19,6 +19,7 @@ from tfnanlint.idioms.vanishing import (
     counted,
     not_counted,
     ordinary,
+    running_average,
     set_to_zero,
     shows_zero,
     zero_factor,
@@ -136,7 +137,7 @@ def is_spread_of_whole(divisor: Value) -> bool:
 
 def is_sum_of_mask(division: Site) -> bool:
     """Whether a quotient is `sum(x * m) / sum(m)` or `sum(x * m / sum(m))`: the product shows that
-    `m` is a mask, or weights.
+    `m` is a mask, or weights. A running average is none.
     """
     if not division.given("y") or not division.given("x") or is_raised(division.value("y")):
         return False
@@ -153,6 +154,7 @@ def is_sum_of_mask(division: Site) -> bool:
         same(summand, factor)
         for total in totals
         for summand in quantities.summands(total)
+        if running_average(summand) is None
         for factor in factors
     )
 

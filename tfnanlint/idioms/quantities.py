@@ -99,6 +99,8 @@ _TALLIES: Final = ("tf.math.confusion_matrix", "tf.math.bincount")
 # a masked element stays 0 behind them
 _ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")
 _DEPTH: Final = 8
+_OF_FIRST: Final = ("tf.divide", "tf.math.divide_no_nan", "tf.negative")
+_LINEAR: Final = ("tf.add", "tf.subtract", "tf.multiply", *_OF_FIRST)
 
 
 def quantity(value: Value) -> Quantity:
@@ -329,16 +331,12 @@ def sums(value: Value, depth: int = 4) -> list[Site]:
     base = power_of(value)
     if base is not value and depth:
         return sums(base, depth - 1)
-    outer = (
-        made_by(base, "tf.add", "tf.subtract", "tf.multiply", "tf.divide", "tf.negative")
-        if depth
-        else None
-    )
+    outer = made_by(base, *_LINEAR) if depth else None
     if outer is None:
         return []
     return [
         site
-        for param in (("x",) if outer.op.name in ("tf.divide", "tf.negative") else ("x", "y"))
+        for param in (("x",) if outer.op.name in _OF_FIRST else ("x", "y"))
         for site in sums(outer.value(param), depth - 1)
     ]
 

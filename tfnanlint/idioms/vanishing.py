@@ -40,6 +40,7 @@ _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
+_UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
 _KERNEL = re.compile(r"\.(?:(?:depthwise|pointwise|recurrent)_)?kernel'$")
 _LONG = 2.0**31  # the length of an axis is below it
@@ -95,6 +96,11 @@ def counted(divisor: Value) -> bool:
     what lies within lengths of at least 1.
     """
     bare = _unscaled(plain(divisor))
+    square = made_by(bare, "tf.square", "tf.multiply", "tf.pow")
+    if square is not None and (
+        square.op.name != "tf.multiply" or same(square.value("x"), square.value("y"))
+    ):
+        return counted(square.value("x"))  # the square of a size
     # of the size of a head: `tf.sqrt(tf.cast(channels // heads, tf.float32))`
     root = made_by(bare, "tf.sqrt")
     bare = bare if root is None else plain(root.value("x"))
@@ -118,16 +124,21 @@ def counted(divisor: Value) -> bool:
 
 
 def not_counted(value: Value) -> bool:
-    """How many elements a test does not hold of: their number, or a sum of ones, less the sum of a
-    mask. It may hold of all.
+    """How many elements a test does not hold of, or which share of them: their number, or a sum of
+    ones, less the sum of a mask. It may hold of all.
     """
     minus = made_by(plain(widest(plain(value))), "tf.subtract")
-    total = made_by(minus.value("y"), *SUMS) if minus is not None else None
+    if minus is None:
+        return False
+    size, taken = plain(minus.value("x")), plain(minus.value("y"))
+    share = made_by(taken, "tf.divide") if size.is_number and size.const == 1 else None
+    if share is not None:  # 1 - n / N
+        size, taken = plain(share.value("y")), plain(share.value("x"))
+    total = made_by(taken, *SUMS)
     if total is None or not (
         total.op.name == "tf.math.count_nonzero" or _mask(total.value(total.op.main))
     ):
         return False
-    size = plain(minus.value("x"))
     ones = made_by(size, "tf.reduce_sum")
     return (
         _extent(size)
@@ -227,6 +238,9 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         return divisor.lo == 0 and any(
             reaches(site.value(p), -1.0) or _cut_off(site.value(p)) for p in ("x", "y")
         )
+    fresh = running_average(divisor) if site.op.name == "tf.add" else None
+    if fresh is not None and (fresh.positive or fresh.guarded):
+        return False  # it is 0 before its first value only
     if site.op.name == "tf.add" and handed_in(divisor):
         return False  # a variance of noise and another one: both would have to be 0
     if site.op.name == "tf.maximum" and any(
@@ -243,6 +257,42 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         inner = [shows_zero(part, depth - 1) for part in parts]
         return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
     return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
+
+
+def running_average(value: Value) -> Value | None:
+    """The x in b * average + (1 - b) * x, also where that is what a variable is set to; None for
+    anything else.
+    """
+    value = plain(widest(plain(value)))
+    update = made_by(value, *_UPDATES)
+    if update is not None:
+        value = plain(update.value("value"))
+    total = made_by(value, "tf.add")
+    for param, other in (("x", "y"), ("y", "x")) if total is not None else ():
+        fresh = made_by(plain(total.value(param)), "tf.multiply")
+        kept = made_by(plain(total.value(other)), "tf.multiply")
+        if fresh is None or kept is None:
+            continue
+        for weight, x in (("x", "y"), ("y", "x")):
+            rest = made_by(plain(fresh.value(weight)), "tf.subtract")
+            if (
+                rest is not None
+                and rest.value("x").const == 1
+                and any([_one_weight(rest, kept, one) for one in ("x", "y")])
+            ):
+                return fresh.value(x)
+    return None
+
+
+def _one_weight(rest: Site, kept: Site, param: str) -> bool:
+    """Whether the weight taken from 1 is a factor of a product, by value or by its name."""
+    path = path_of(rest.args["y"]) if "y" in rest.args else None
+    return (
+        same(rest.value("y"), kept.value(param))
+        or path is not None
+        and param in kept.args
+        and path_of(kept.args[param]) == path
+    )
 
 
 def picked(value: Value) -> bool:

@@ -110,7 +110,7 @@ def _of_power(site: Site, param: str) -> Domain | None:
     exponent = site.const("y", NO_CONSTANT)
     if param != "x" or not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         return None
-    if exponent == int(exponent):
+    if float(exponent).is_integer():
         return _NAMED["nonzero"] if exponent <= 0 else None
     return _NAMED["positive" if exponent < 1 else "nonnegative"]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+import sys
 from typing import Any, Callable, Final
 
 from tfnanlint.diagnostics.findings import Differentiated
@@ -14,6 +16,7 @@ from tfnanlint.values.value import NO_CONSTANT, Note, Value, unknown
 
 _ARRAYS: Final = frozenset(("tensor", "array", "unknown", "sequence"))
 _PICKING: Final = frozenset(("tf.boolean_mask", "tf.unique", "tf.dynamic_partition"))
+_LARGEST: Final = int(sys.float_info.max)
 _PLACES: Final = frozenset((ast.Constant, ast.Slice, ast.Tuple))
 
 
@@ -185,9 +188,12 @@ class Site:
 
     def const(self, param: str, default: Any = None) -> Any:
         """The Python constant given for `param`; `default` when not given, NO_CONSTANT when given
-        but not constant.
+        but not constant. A whole number that no float holds is infinite, as it would be in any op.
         """
-        return self.value(param).const if self.given(param) else default
+        const = self.value(param).const if self.given(param) else default
+        if type(const) is int and abs(const) > _LARGEST:
+            return math.inf if const > 0 else -math.inf
+        return const
 
     @property
     def differentiated(self) -> Differentiated:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # bytes that mention TensorFlow: with less, starting processes costs more than it saves
 WORTH_IT = 1 << 20
 _CHUNKS = 8  # for each process, so that none waits long for the last
+_LOOK = 1.0  # seconds between two looks for the process that started this one
 _LIMIT = 8 << 20  # a larger file is passed on unseen
 
 Maker = Callable[[Any], Linter]
@@ -139,7 +141,22 @@ def _begin(make: Maker, orders: Any) -> None:
     """In a new process: get ready."""
     global _linter
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a word.
+    end_with_parent()
     _linter = make(orders)
+
+
+def end_with_parent() -> None:
+    """End this process soon after the one that started it has ended, however that happened."""
+    import threading
+
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _work(paths: list[str], fixing: bool) -> Work:

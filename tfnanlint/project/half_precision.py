@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping
 
 from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.source import holds_tests
 
 # What a file holds, somewhere in its text, that asks for such a dtype.
 _POSSIBLE = re.compile(rb"mixed_b?float16|set_floatx")
@@ -59,9 +60,13 @@ def halves_of(
 ) -> dict[str, str]:
     """The dtypes of 16 bits that the program of each file asks for, by path: that of files which
     import one another, or which a third one imports. `importing` are the files by the words in
-    their import statements.
+    their import statements. A file of tests asks for itself only.
     """
-    asked = {path: half for path, data in texts.items() if (half := half_wanted(data))}
+    asked = {
+        path: half
+        for path, data in texts.items()
+        if (half := half_wanted(data)) and not holds_tests(path)
+    }
     if not asked:
         return {}
     named: dict[bytes, set[str]] = {}

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
@@ -23,6 +22,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
+from tfnanlint.project.filesystem import Disk, FileSystem
 from tfnanlint.project.half_precision import halves_of
 from tfnanlint.project.settings import set_in
 from tfnanlint.syntax.source import Source, Unreadable
@@ -37,7 +37,6 @@ MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other file
 MAX_TREE_BYTES = 48 << 20
 MAX_SCRIPTS = 40  # beside a package
 MAX_IMPORTERS = 12
-_PASSED = frozenset("node_modules build dist venv site-packages __pycache__".split())
 MAX_HOPS = 6  # re-exports followed from one import
 # Distributions that are never part of the linted project, whatever lies beside it.
 _FOREIGN = frozenset(
@@ -49,6 +48,7 @@ _FOREIGN = frozenset(
 Question = tuple[str, ...]
 Facts = dict[Question, Any]
 
+_files: FileSystem = Disk()  # where files are read
 # stamp, source, digest of what was read
 _sources: OrderedDict[str, tuple[tuple, Source | None, str]] = OrderedDict()
 _kept = 0  # characters in _sources
@@ -94,23 +94,47 @@ def forget() -> None:
         cached.cache_clear()
 
 
+class reading:
+    """`with reading(files):` lets all questions be answered from other files than those on disk.
+    What was known of the former ones is forgotten, before and after.
+    """
+
+    def __init__(self, files: FileSystem):
+        self._files = files
+        self._former = _files
+
+    def __enter__(self) -> None:
+        self._former = _files
+        _read_from(self._files)
+
+    def __exit__(self, *error: object) -> None:
+        _read_from(self._former)
+
+
+def _read_from(files: FileSystem) -> None:
+    global _files, _kept
+    _files = files
+    _sources.clear()
+    _kept = 0
+    _parsed.clear()
+    forget()
+
+
 def source_of(path: str) -> Source | None:
     """The parsed source of a file, kept while the file does not change; None when it cannot be read
     or parsed.
     """
     if path in _shown:
         return _shown_source(path)
-    try:
-        status = os.stat(path)
-    except OSError:
+    stamp = _files.stamp(path)
+    if stamp is None:
         _keep(path, (), None, ABSENT)
         return None
-    stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
     kept = _sources.get(path)
     if kept is not None and kept[0] == stamp:
         _sources.move_to_end(path)
         return kept[1]
-    if status.st_size > MAX_FILE_BYTES:
+    if stamp[1] > MAX_FILE_BYTES:
         source, digest = None, TOO_LARGE
     else:
         source, digest = _read(path, kept[1] if kept is not None else None)
@@ -162,8 +186,7 @@ def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
     """The parsed source of a file, if it can be parsed, and the digest of its bytes."""
     digest = ABSENT
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = _files.read(path)
         digest = hashed(data)
         source = Source.from_bytes(path, data)
         if known is not None and known.text == source.text:
@@ -340,14 +363,10 @@ def _below(path: str, top: str) -> bool:
 def _searched(top: str) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     total = 0
-    for directory, folders, names in os.walk(top):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _PASSED)
-        for name in sorted(names):
-            path = os.path.join(directory, name)
-            if name.endswith(".py") and not os.path.islink(path):
-                data = _bytes(path)
-                total += len(data)
-                found[path] = data
+    for path in _files.sources_below(top):
+        data = _bytes(path)
+        total += len(data)
+        found[path] = data
         if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
             return {}
     found.update((path, _bytes(path)) for path in _scripts(top))
@@ -361,19 +380,8 @@ def _scripts(top: str) -> list[str]:
     directory = os.path.dirname(top)
     if not _is_file(os.path.join(top, "__init__.py")):
         return []
-    try:
-        paths = [
-            os.path.join(directory, name)
-            for name in sorted(os.listdir(directory))
-            if name.endswith(".py")
-        ]
-    except OSError:
-        return []
-    return (
-        [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
-        if len(paths) <= MAX_SCRIPTS
-        else []
-    )
+    paths = _files.sources_in(directory)
+    return paths if len(paths) <= MAX_SCRIPTS else []
 
 
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
@@ -391,13 +399,13 @@ def hashed(*parts: bytes) -> str:
 @lru_cache(maxsize=None)
 def _digest(path: str) -> str:
     """The digest of what `source_of` reads in a file."""
+    stamp = _files.stamp(path)
+    if stamp is None:
+        return ABSENT
+    if stamp[1] > MAX_FILE_BYTES:
+        return TOO_LARGE
     try:
-        if not os.path.isfile(path):
-            return ABSENT
-        if os.path.getsize(path) > MAX_FILE_BYTES:
-            return TOO_LARGE
-        with open(path, "rb") as file:
-            return hashed(file.read())
+        return hashed(_files.read(path))
     except OSError:
         return ABSENT
 
@@ -413,20 +421,18 @@ def _tree_digest(top: str) -> str:
 def _bytes(path: str) -> bytes:
     if path in _shown:
         return _shown[path].text.encode("utf-8", "replace")
+    stamp = _files.stamp(path)
+    if stamp is None or stamp[1] > MAX_FILE_BYTES:
+        return b""
     try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
-            return b""
-        # whole trees are read: a buffer would take as long as the file
-        with open(path, "rb", buffering=0) as file:
-            return file.readall()
+        return _files.read(path)
     except OSError:
         return b""
 
 
 @lru_cache(maxsize=4096)
 def _is_file(path: str) -> bool:
-    return path in _shown or os.path.isfile(path)
+    return path in _shown or _files.is_file(path)
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Iterator
 
 from tfnanlint.diagnostics.findings import Setup, release
-from tfnanlint.interp.names import exported
+from tfnanlint.interp.names import exported, starred
 from tfnanlint.ops.names import inside, of_import
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.spellings import INTERNAL, KERAS3_BACKEND, SINCE, SPELLINGS
@@ -473,7 +473,24 @@ class Speller:
                 if paths:
                     found.append(Import(local, of_import(paths[0]), paths))
             scope = scope.parent.scope if scope.parent is not None else None
+        found += self._starred({one.local for one in found}, site)
         return sorted(found, key=lambda one: (len(one.target), one.local))
+
+    def _starred(self, known: set[str], site: Site) -> list[Import]:
+        """The imports of files of the project that the file imports all names of:
+        `from ops import *`, where that imports `tf`.
+        """
+        module, found = self.module, {}
+        for base, level in module.stars if module.project is not None else ():
+            other, rest = module.project.find(base, level, module.source.path)
+            for local in other.scope.history if other is not None and not rest else ():
+                if local in known or "." in local or "[" in local or site.point.lookup(local):
+                    continue
+                binding = starred(self.interpreter, local, site.point)
+                paths = tuple(dict.fromkeys(self.paths(binding)))
+                if paths:
+                    found[local] = Import(local, of_import(paths[0]), paths)
+        return list(found.values())
 
     def _imported(self, scope: Any) -> Iterator[Import]:
         for local in scope.history:

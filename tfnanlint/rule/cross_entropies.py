@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from typing import Any
 
 from tfnanlint.diagnostics.findings import Claim, Fix
-from tfnanlint.idioms.cross_entropy import BinaryCrossEntropy, LinearContext
+from tfnanlint.idioms.cross_entropy import REDUCTIONS, BinaryCrossEntropy, LinearContext
 from tfnanlint.idioms.probabilities import Probability
 from tfnanlint.ops.site import Site
 from tfnanlint.rewrite.availability import argument
@@ -26,6 +27,7 @@ _ADDED = (
     "below it the gradient comes back to life"
 )
 _RIGHT_FOR = "the gradient is right only for labels that sum to 1 along the classes"
+_LIKELIHOOD = re.compile(r"like|prob|log|elbo|reward|return")
 _NO_LABELS = ("number", "array", "sequence")
 
 
@@ -59,17 +61,50 @@ def _sigmoid_loss(
     holes: dict[str, Any] = {"labels": labels, "logits": argument(loss.sigmoid, "x", "logits")}
     new: Part = (whole, template, holes)
     sign = None if loss.negative else outer.sign_above(whole)
-    part = new
-    if not loss.negative and sign is None:
-        part = _negated(new, outer)
+    later = _sign_of_name(here, whole, outer) if not loss.negative and sign is None else None
+    parts = [new]
+    if later is not None:
+        parts.append((later, "{inner}", {"inner": later.operand}))
+    elif not loss.negative and sign is None:
+        parts = [_negated(new, outer)]
     elif sign is not None and sign.operand is whole:
-        part = (sign, template, holes)
+        parts = [(sign, template, holes)]
     elif sign is not None:
-        part = (sign, "{inner}", {"inner": Changed(sign.operand, [new])})
+        parts = [(sign, "{inner}", {"inner": Changed(sign.operand, [new])})]
     claim, cost = _cost_of(loss.probabilities)
     return here.rewrite_all(
-        log, [part], title="use the cross-entropy of the logits", claim=claim, cost=cost
+        log, parts, title="use the cross-entropy of the logits", claim=claim, cost=cost
     )
+
+
+def _sign_of_name(here: Context, whole: ast.expr, outer: LinearContext) -> ast.UnaryOp | None:
+    """The minus sign before the only use of the name that a sum is assigned to, sums and means in
+    between; None where there is none, or the name says that it is a likelihood.
+    """
+    scope, statement = outer.log.point.scope, _beyond_sums(here, whole, outer)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or _LIKELIHOOD.search(target.id.lower()):
+        return None
+    uses = [
+        node
+        for node in ast.walk(scope.node)
+        if isinstance(node, ast.Name) and node.id == target.id and node is not target
+    ]
+    if scope.function is None or len(uses) != 1:
+        return None
+    sign = _beyond_sums(here, uses[0], outer)
+    return sign if isinstance(sign, ast.UnaryOp) and isinstance(sign.op, ast.USub) else None
+
+
+def _beyond_sums(here: Context, node: ast.expr, outer: LinearContext) -> ast.AST | None:
+    """What stands around an expression and the sums and means of it."""
+    for around in here.around(node):
+        site = outer.site(around) if isinstance(around, ast.Call) else None
+        if site is None or site.op.name not in REDUCTIONS:
+            return around
+    return None
 
 
 def _negated(part: Part, outer: LinearContext) -> Part:

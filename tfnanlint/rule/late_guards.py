@@ -11,7 +11,7 @@ from tfnanlint.idioms.late_guards import (
     is_small_constant,
     vanishes_with_root,
 )
-from tfnanlint.ops.site import Site
+from tfnanlint.ops.site import Site, made_by
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
@@ -82,13 +82,33 @@ def _normalized(here: Context, site: Site, norm: Site) -> list[Fix]:
         return []
     if norm.value("axis").kind == "sequence" or not here.same(site.value("x"), norm.value("x")):
         return []
+    eps = _named_epsilon(site)
     return here.rewrite(
         site,
-        "tf.math.l2_normalize({x}, axis={axis})",
+        "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})"
+        if eps is None
+        else "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps} ** 2)",
         title="use l2_normalize",
         claim=Claim.SHIFTED,
         cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others move by 2 units in the "
-        "last place",
+        "last place"
+        if eps is None
+        else "vectors shorter than the epsilon are divided by it; others move by less than it",
         x=site.args["x"],
         axis=argument(norm, "axis", "axis"),
+        eps=eps,
     )
+
+
+def _named_epsilon(quotient: Site) -> ast.expr | None:
+    """The parameter of the function that is added to the divisor, of which the square is there in
+    every float but float16; None for a number that is written there.
+    """
+    total = made_by(quotient.value("y"), "tf.add")
+    if total is None or quotient.args.get("y") is not total.node:
+        return None
+    for param in ("x", "y"):
+        node, value = total.args.get(param), total.value(param)
+        if isinstance(node, ast.Name) and value.is_number and 1e-12 <= value.lo < 0.1:
+            return node
+    return None

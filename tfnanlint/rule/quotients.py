@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import Callable, Final
+from typing import Any, Callable, Final, Iterator
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
-from tfnanlint.guards.post_guards import CLIPS
+from tfnanlint.guards.post_guards import CLIPS, plain
 from tfnanlint.idioms.quantities import (
     Quantity,
     is_overlap,
@@ -15,10 +15,12 @@ from tfnanlint.idioms.quantities import (
     vanishes_with,
     zero_meant,
 )
-from tfnanlint.ops.site import Site
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.program.scope import Point
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
-from tfnanlint.values.value import INF, WHOLE, Value
+from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.values.value import INF, WHOLE, Note, Value
 
 Repair = Callable[[Context, Site, str], list[Fix]]
 # The forms that are 0 where the divisor is 0.
@@ -104,13 +106,65 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
     )
 
 
+def later_divisors(here: Context, site: Site) -> Iterator[Site]:
+    """The divisions further down in the function of a site whose divisors are made of what it gives
+    and of which nothing shows that they are not 0: a repair of the site alone may leave NaN there.
+    """
+    scope = site.point.scope if site.point is not None else None
+    if scope is None or scope.function is None:
+        return
+    for whole, time in scope.statements:
+        if whole.lineno <= (site.node.end_lineno or site.node.lineno):
+            continue
+        for node in nodes_in(whole):
+            if not isinstance(node, (ast.Call, ast.BinOp)):
+                continue
+            quotient = here.site(node, Point(scope, time))
+            if quotient is None or quotient.op.name != "tf.divide":
+                continue
+            divisor = quotient.value("y")
+            safe = divisor.nonzero or divisor.guarded or not here.numeric(divisor)
+            if not safe and divisor.kind != "number" and _made_from(divisor, site):
+                yield quotient
+
+
+def _made_from(value: Value, site: Site, most: int = 80) -> bool:
+    """Whether a value is made of what a site gives, and no setting is added on the way."""
+    queue, seen = [value], {value.token}
+    while queue and len(seen) < most:
+        origin: Any = queue.pop().origin
+        while isinstance(origin, Note):
+            origin = origin.parent
+        if not isinstance(origin, Site):
+            continue
+        if origin.node is site.node:
+            return True
+        parts = [origin.value(param) for param in origin.args]
+        if origin.op.name == "tf.add" and any(map(_setting, parts)):
+            continue
+        queue += [part for part in parts if part.token not in seen and part.kind != "number"]
+        seen.update([part.token for part in parts])
+    return False
+
+
+def _setting(value: Value) -> bool:
+    """Whether a value is a number, no small one as guards are made of, or a parameter."""
+    if value.kind == "number":
+        return not (value.exact and 0 < value.lo < 1e-3)
+    return isinstance(value.origin, Note) and bool(value.origin.parameter)
+
+
 # One for each kind of quantity
 
 
 def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
     """0 where the numerator is a sum over what is counted; else a count of at least 1, which no
-    other count is below.
+    other count is below. What only measures does not get a wrong number for an estimate that takes
+    two elements.
     """
+    if division.differentiated is Differentiated.NO and _of_pairs(division.value(param)):
+        here.no_fix = "one element makes no pair: leave such a batch out"
+        return []
     one = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
     counted = (
         here.rewrite(
@@ -130,6 +184,20 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
         if division.op.name == "tf.divide" and _vanishes(division)
         else counted + nothing
     )
+
+
+def _of_pairs(value: Value) -> bool:
+    """Whether a value is how many ordered pairs there are among n elements, n * (n - 1)."""
+    product = made_by(plain(value), "tf.multiply")
+    for param, other in (("x", "y"), ("y", "x")) if product is not None else ():
+        rest = made_by(plain(product.value(param)), "tf.subtract")
+        if (
+            rest is not None
+            and rest.value("y").const == 1
+            and same(rest.value("x"), product.value(other))
+        ):
+            return True
+    return False
 
 
 def _by_weights(here: Context, division: Site, param: str) -> list[Fix]:

@@ -10,9 +10,11 @@ from typing import Any, Callable, Iterable
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import logged
+from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, argument
@@ -582,8 +584,10 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
     or hide a wrong one.
     """
     value, node = log.value(param), log.args.get(param)
-    here.no_fix = why_no_floor(log, param, edge) or (
-        why_not_alone(here, log) if edge == 0 and not value.known else ""
+    here.no_fix = (
+        why_no_floor(log, param, edge)
+        or (why_not_alone(here, log) if edge == 0 and not value.known else "")
+        or why_not_of_array(log)
     )
     if node is None or here.no_fix:
         return []
@@ -601,6 +605,14 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         claim=Claim.SHIFTED,
         cost=f"values below {bound} become {bound}; the gradient is 0 there",
     )
+
+
+def why_not_of_array(log: Site) -> str:
+    """Why a logarithm of what NumPy computed of data gets no floor; empty for anything else."""
+    site = behind(plain(log.value("x"))) if "x" in log.args else None
+    if not isinstance(site, Site) or site.library != "np":
+        return ""
+    return "NumPy computed it of data: where that is 0 the data are to be mended"
 
 
 def why_not_alone(here: Context, log: Site) -> str:

@@ -48,7 +48,15 @@ from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Span, holds_tests
 from tfnanlint.uses.producers import may_stem
-from tfnanlint.uses.uses import COMPARISONS, DRAWS, SUMMARIES, endings_of, flattened, goes_into
+from tfnanlint.uses.uses import (
+    COMPARISONS,
+    DRAWS,
+    PRINTS,
+    SUMMARIES,
+    endings_of,
+    flattened,
+    goes_into,
+)
 from tfnanlint.values.value import FLOATS, Value, is_numeric, words
 
 if TYPE_CHECKING:
@@ -511,7 +519,7 @@ class Context:
         message += where_it_shows(message, modes) + (
             f" (before TensorFlow {fixed_in})" if fixed_in else ""
         )
-        fixes = tuple(fixes)
+        fixes = self._wanted(site, tuple(fixes))
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
             self.rule.code,
@@ -531,6 +539,21 @@ class Context:
             data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over},
             doubtful=doubtful,
         )
+
+    def _wanted(self, site: Site, fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
+        """Those of some fixes that the place of a site allows: values that a test expects, or that
+        are only printed, do not move.
+        """
+        exact = tuple(fix for fix in fixes if fix.claim.safe)
+        if len(exact) == len(fixes):
+            return fixes
+        if self.tests:
+            self.no_fix = "a fix would move values, and this file holds tests, which expect them"
+        elif goes_into(site, self.interpreter, PRINTS):
+            self.no_fix = "a fix would move a value that is only printed"
+        else:
+            return fixes
+        return exact
 
     def _reached(self, node: ast.AST, modes: tuple[str, ...]) -> tuple[str, ...]:
         """Of some modes those in which an expression is reached: `if tf.executing_eagerly():`

@@ -47,6 +47,8 @@ CUTS: Final = COMPARISONS | frozenset(
 SUMMARIES: Final = frozenset(
     "scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor add_scalar_summary".split()
 )
+# What puts a number on the screen; a rewritten one would no longer be what its label says.
+PRINTS: Final = frozenset(("print",))
 # What takes a gradient of a value, or may: a function of the program that makes the step of
 # training.
 _SINKS = re.compile(
@@ -608,6 +610,7 @@ def _ends(above: list[tuple[Any, ast.AST]], calls: frozenset[str]) -> bool:
         elif (
             kind is COMPARE
             and calls is not SUMMARIES
+            and calls is not PRINTS
             or kind is SUBSCRIPT
             and calls is CUTS
             and _of_ranks(outer)

@@ -266,7 +266,8 @@ class Note:
     parameter whose callers are in the project, but pass values that could not be followed; `outer`
     one that Keras fills; `computed` what a call gives that was not followed; `half` is the dtype of
     16 bits that one of the values joined has. `parameter` is the name of a parameter, `default` the
-    text that one of which nothing is known has by default, or NOUGHT.
+    text that one of which nothing is known has by default, or NOUGHT. `joined` are the origins of
+    all values that arrive here, of which `parent` is one.
     """
 
     __slots__ = (
@@ -281,6 +282,7 @@ class Note:
         "default",
         "parameter",
         "half",
+        "joined",
     )
 
     def __init__(
@@ -296,6 +298,7 @@ class Note:
         default: str = "",
         parameter: str = "",
         half: str = "",
+        joined: tuple[Any, ...] = (),
     ) -> None:
         self.text = text
         self.node = node
@@ -306,7 +309,7 @@ class Note:
         self.outer = outer
         self.computed = computed
         self.default = default
-        self.parameter, self.half = parameter, half
+        self.parameter, self.half, self.joined = parameter, half, joined
 
     @property
     def given(self) -> bool:
@@ -741,6 +744,7 @@ def _joined_origin(values: list[Value]):
         "",
         parent=widest.origin,
         half=next((v.dtype for v in values if v.dtype in ("float16", "bfloat16")), ""),
+        joined=tuple([v.origin for v in values]),
     )
 
 

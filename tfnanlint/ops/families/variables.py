@@ -61,6 +61,7 @@ def started(site: Site) -> Value:
     return _start(site, param)
 
 
+_DRAWS: Final = ("tf.random.", "np.random.", "K.random_")
 _RANDOM: Final = re.compile(
     r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
     re.IGNORECASE,
@@ -77,6 +78,9 @@ def starts_at_random(site: Site) -> bool:
     if not site.given(param):
         return param == "initializer" and dtype_given(site) not in NO_FLOATS
     found = _described(site.value(param))
+    drawn = found.origin
+    if isinstance(drawn, Site) and drawn.op.name.startswith(_DRAWS):
+        return True
     name = found.obj.name if isinstance(found.obj, CallableObject) else found.const
     if name is NO_CONSTANT and isinstance(found.origin, Note):
         # whoever makes the layer may choose another one; nobody trains from zeros where this is

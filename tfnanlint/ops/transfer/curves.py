@@ -187,7 +187,7 @@ def _constant_power(x: Value, exponent: float) -> Value:
         )
     if exponent < 0:
         return _inverse_power(x, -exponent)
-    whole = exponent == int(exponent)
+    whole = float(exponent).is_integer()
     if exponent == 2:
         result = _squared(x)
     elif whole and exponent % 2:
@@ -241,7 +241,7 @@ def _inverse_power(x: Value, exponent: float) -> Value:
     """x ** -exponent: by the bounds, since the power itself may overflow where its inverse is still
     a number.
     """
-    whole = exponent == int(exponent)
+    whole = float(exponent).is_integer()
     odd = whole and exponent % 2 == 1
     nan = x.nan or not whole and (x.lo < 0 or reaches_minus_inf(x))
     size = x if odd or not whole else t.absolute(x)

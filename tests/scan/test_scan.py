@@ -1,0 +1,219 @@
+"""`tfnanlint scan` through its command line: inputs, parts, shards, and what survives."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the extra `scan` is not installed")
+import pyarrow.parquet as pq  # noqa: E402
+
+from tfnanlint.scan import inputs, pool, run  # noqa: E402
+from tfnanlint.scan.inputs import Reference, references  # noqa: E402
+
+RISKY = b"import tensorflow as tf\n\n\ndef loss(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
+COMMAND = [sys.executable, "-m", "tfnanlint", "scan"]
+
+
+def scan(*arguments, **options):
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def rows(out):
+    """The findings and the files of a scan, without the times."""
+    findings = pq.read_table(out / "findings").to_pylist()
+    files = pq.read_table(out / "files").drop_columns(["seconds"]).to_pylist()
+    return sorted(map(repr, findings)), sorted(map(repr, files))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of four repositories."""
+    for name in "abcd":
+        (tmp_path / "code" / name / "pkg").mkdir(parents=True)
+        (tmp_path / "code" / name / "pkg" / "loss.py").write_bytes(
+            RISKY + name.encode() + b" = 1\n"
+        )
+        (tmp_path / "code" / name / "plain.py").write_text("print(1)\n")
+    return tmp_path / "code"
+
+
+def test_a_folder_of_repositories(folder, tmp_path):
+    done = scan(folder, "--each", "--out", tmp_path / "out", "--jobs", 2)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Repositories: 4. Python files and notebooks: 8" in done.stdout
+    table = pq.read_table(tmp_path / "out" / "findings")
+    assert table.column("repository").to_pylist() == ["a", "b", "c", "d"]
+    assert set(table.column("code").to_pylist()) == {"TFN301"}
+    assert table.schema.metadata[b"tfnanlint.schema_version"] == b"1"
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["files"] == {"checked": 4, "irrelevant": 4}
+    assert "http" not in (tmp_path / "out" / "summary.html").read_text()
+
+
+def test_every_kind_of_input_gives_the_same_rows(folder, tmp_path):
+    bare = tmp_path / "a.git"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(folder / "a")]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *command], check=True)
+    subprocess.run(["git", "clone", "-q", "--bare", str(folder / "a"), str(bare)], check=True)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for path in (folder / "a").rglob("*.py"):
+            archive.write(path, path.relative_to(folder / "a"))
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
+        archive.add(folder / "a" / "pkg", "pkg")
+        archive.add(folder / "a" / "plain.py", "plain.py")
+    listed = [(path, path.read_bytes()) for path in sorted((folder / "a").rglob("*.py"))]
+    names = [str(path.relative_to(folder / "a")) for path, _ in listed]
+    table = {"repo": ["a"] * 2, "name": names, "code": [data for _, data in listed]}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    columns = ["--repository-column", "repo", "--path-column", "name", "--content-column", "code"]
+    results = []
+    for each in ("code/a", "a.git", "a.zip", "a.tar.gz", "a.parquet"):
+        out = tmp_path / f"out-{each.replace('/', '-')}"
+        done = scan(tmp_path / each, "--out", out, *(columns if each == "a.parquet" else ()))
+        assert done.returncode == 0, done.stderr
+        found, files = rows(out)
+        name = each.split("/")[-1]
+        results.append([row.replace(f"'{name}'", "'a'") for row in found + files])
+    assert len(results[0]) == 3
+    assert all(result == results[0] for result in results)
+
+
+def test_shards_together_are_the_whole(folder, tmp_path):
+    scan(folder, "--each", "--out", tmp_path / "whole")
+    for shard in ("1/3", "2/3", "3/3"):
+        assert scan(folder, "--each", "--out", tmp_path / "parts", "--shard", shard).returncode == 0
+    assert rows(tmp_path / "parts") == rows(tmp_path / "whole")
+
+
+def test_a_killed_scan_goes_on_and_ends_with_the_same_rows(folder, tmp_path, monkeypatch):
+    scan(folder, "--each", "--out", tmp_path / "whole")
+    code = "import sys; from tfnanlint.scan import run; run.PART = 1; from tfnanlint.cli import main; main()"
+    command = [sys.executable, "-c", code, "scan", str(folder), "--each", "--out"]
+    command += [str(tmp_path / "out")]
+    process = subprocess.Popen(command, start_new_session=True)
+    while not list((tmp_path / "out" / "checkpoints").glob("*.json")):
+        assert process.poll() is None or list((tmp_path / "out" / "checkpoints").glob("*.json"))
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.parquet")}
+    assert subprocess.run([*command, "--resume"], timeout=300).returncode == 0
+    complete = [path for path in before if path.stat().st_mtime_ns == before[path]]
+    assert complete and rows(tmp_path / "out") == rows(tmp_path / "whole")
+
+
+def test_another_scan_is_not_written_over(folder, tmp_path):
+    assert scan(folder, "--each", "--out", tmp_path / "out").returncode == 0
+    again = scan(folder, "--each", "--out", tmp_path / "out")
+    assert again.returncode == 2 and "go on with --resume" in again.stderr
+    other = scan(folder, "--out", tmp_path / "out", "--resume", "--select", "TFN1")
+    assert other.returncode == 2 and "holds another scan" in other.stderr
+
+
+@pytest.mark.parametrize("name", ["broken.zip", "broken.tar.gz", "missing", "x.txt"])
+def test_an_input_that_is_none_is_refused(name, tmp_path):
+    if name != "missing":
+        (tmp_path / name).write_bytes(b"PK\x03\x04 nothing")
+    done = scan(tmp_path / name, "--out", tmp_path / "out")
+    assert done.returncode == 2 and name in done.stderr and "Traceback" not in done.stderr
+
+
+def test_an_archive_that_breaks_off_costs_itself(folder, tmp_path):
+    with tarfile.open(tmp_path / "half.tar.gz", "w:gz") as archive:
+        for number in range(200):
+            info = tarfile.TarInfo(f"m{number}.py")
+            data = os.urandom(2000)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    whole = (tmp_path / "half.tar.gz").read_bytes()
+    (tmp_path / "half.tar.gz").write_bytes(whole[: len(whole) // 2])
+    done = scan(tmp_path / "half.tar.gz", folder / "a", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "Not read: half.tar.gz" in done.stdout
+    assert pq.read_table(tmp_path / "out" / "findings").num_rows == 1
+
+
+def test_an_archive_that_unpacks_to_too_much_is_cut(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.py", b"#" * 5000)
+        archive.writestr("b.py", RISKY)
+    monkeypatch.setattr(inputs, "MAX_FILE_BYTES", 1000)
+    [repository] = inputs.load(Reference("zip", str(tmp_path / "bomb.zip"), "bomb"))
+    assert list(repository.files) == ["b.py"] and list(repository.unread) == ["a.py"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_process_that_dies_or_hangs_costs_one_repository(folder, monkeypatch):
+    load = pool.load
+
+    def hostile(reference):
+        if reference.name == "b":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if reference.name == "c":
+            time.sleep(600)
+        return load(reference)
+
+    monkeypatch.setattr(pool, "load", hostile)  # the processes are forked
+    monkeypatch.setattr(pool, "GRACE", 0.0)
+    asked = list(enumerate(references([str(folder)], each=True)))
+    orders = pool.Orders(budget=pool.Budget(seconds=20.0), memory=0)
+    outcomes = dict(pool.Pool(orders, 2).outcomes(asked))
+    reasons = [[row.reason for row in outcomes[index] if row.path == ""] for index, _ in asked]
+    assert reasons[0] == reasons[3] == []
+    assert reasons[1] == ["the process that checked it died (SIGKILL)"]
+    assert reasons[2][0].startswith("stopped after")
+
+
+def test_a_full_disk_keeps_what_is_complete(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "PART", 1)
+    whole = run._write
+    written = []
+
+    def full(path, data):
+        if "checkpoints" in path:
+            written.append(path)
+            if len(written) > 2:
+                raise OSError(28, "No space left on device")
+        whole(path, data)
+
+    monkeypatch.setattr(run, "_write", full)
+    listed = references([str(folder)], each=True)
+    with pytest.raises(OSError, match="No space"):
+        run.Scan(listed, str(tmp_path / "out"), pool.Orders(memory=0)).run()
+    monkeypatch.setattr(run, "_write", whole)
+    totals = run.Scan(listed, str(tmp_path / "out"), pool.Orders(memory=0), resume=True).run()
+    assert totals.repositories == 4
+
+
+def test_an_arrow_table_in_gives_one_of_rows(folder):
+    from tfnanlint.scan.arrow import Lint, rows_schema
+
+    table = pa.table({"repository": ["a", None], "path": ["x.py", "y.py"], "content": [RISKY] * 2})
+    result = Lint()(table)
+    assert result.schema == rows_schema()
+    findings = [one["finding"] for one in result.to_pylist() if one["finding"]]
+    where = [(finding["repository"], finding["path"]) for finding in findings]
+    assert where == [("a", "x.py"), ("", "y.py")]
+
+
+def test_the_page_describes_every_column():
+    from tfnanlint.dev.repository import ROOT
+    from tfnanlint.scan.schema import files_schema, findings_schema
+
+    page = (ROOT / "docs" / "scale.md").read_text()
+    described = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
+    assert described == {*findings_schema().names, *files_schema().names}

@@ -1,0 +1,127 @@
+"""`tfnanlint scan`: check more code than one run of `check` reads, into Parquet files."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import time
+from typing import Any
+
+from tfnanlint.cli.outcome import CLEAN, FAILED, fail
+from tfnanlint.config.layers import ConfigError
+from tfnanlint.report import escape
+
+_RULES = ("select", "ignore", "extend-select")
+_INTERVAL = 0.5  # seconds between two lines of progress
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `tfnanlint scan`: exit code 0 when all parts are written, whatever they hold."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return fail("a scan writes Parquet, which needs pyarrow: pip install 'tfnanlint[scan]'")
+    from tfnanlint.batch import Budget
+    from tfnanlint.scan.inputs import Columns, InputError, references
+    from tfnanlint.scan.pool import Orders
+    from tfnanlint.scan.run import Scan, Shard
+    from tfnanlint.scan.summary import report
+
+    columns = Columns(arguments.repository_column, arguments.path_column, arguments.content_column)
+    try:
+        shard = Shard.parsed(arguments.shard)
+    except ValueError:
+        return fail(f"--shard: `{arguments.shard}` is not of the form I/N, such as 2/8")
+    orders = Orders(
+        settings_of(arguments),
+        Budget(seconds=arguments.repository_seconds),
+        arguments.memory << 20,
+    )
+    progress = _Progress(sys.stderr.isatty() and not arguments.quiet)
+    try:
+        found = references(arguments.inputs, columns, arguments.each, arguments.revision)
+        scan = Scan(found, arguments.out, orders, arguments.jobs, shard, arguments.resume)
+        scan.run(progress.show)
+    except InputError as error:
+        progress.clear()
+        return fail(str(error))
+    except KeyboardInterrupt:
+        progress.clear()
+        print("Stopped. What is complete stays; go on with --resume.", file=sys.stderr)
+        return 130
+    except OSError as error:
+        progress.clear()
+        where = f"{error.filename}: " if error.filename else ""
+        fail(f"{where}{error.strerror or error}")
+        print("What is complete stays; go on with --resume.", file=sys.stderr)
+        return FAILED
+    progress.clear()
+    if not arguments.quiet:
+        print(escape_lines(report(arguments.out)))
+    return CLEAN
+
+
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The settings that the flags state, under the names of `tfnanlint.toml`."""
+    settings: dict[str, Any] = {}
+    for text in arguments.config or ():
+        settings.update(_table(text))
+    for key in _RULES:
+        values = getattr(arguments, key.replace("-", "_"))
+        if values is not None:
+            settings[key] = [part.strip() for value in values for part in value.split(",")]
+    for key in ("certainty", "preview"):
+        if getattr(arguments, key) is not None:
+            settings[key] = getattr(arguments, key)
+    return settings
+
+
+def _table(text: str) -> dict[str, Any]:
+    """The settings of a file, or of TOML itself."""
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        if os.path.isfile(text):
+            with open(text, "rb") as file:
+                table = tomllib.load(file)
+            return table.get("tool", {}).get("tfnanlint", {}) if "tool" in table else table
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--config: `{text}` is neither a file nor TOML: {error}") from None
+
+
+def escape_lines(text: str) -> str:
+    """Lines with everything that could steer a terminal written out."""
+    return "\n".join(map(escape, text.split("\n")))
+
+
+class _Progress:
+    """One line on a terminal that says how far the scan is."""
+
+    def __init__(self, shown: bool):
+        self._shown = shown
+        self._last = 0.0
+
+    def show(self, progress: Any) -> None:
+        """Tell it, now and then."""
+        now = time.monotonic()
+        if not self._shown or now - self._last < _INTERVAL and progress.done < progress.of:
+            return
+        self._last = now
+        line = (
+            f"{progress.done:,} of {progress.of:,} repositories, {progress.rate:.1f}/s, "
+            f"{_duration(progress.left)} left"
+        )
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Leave nothing on the terminal."""
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

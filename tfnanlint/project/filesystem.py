@@ -1,0 +1,119 @@
+"""Where the files of a project are read: on the disk, or from memory."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+
+Stamp = tuple[int, ...]  # differs when the file differs; its second item is the size in bytes
+
+# Folders that hold no sources of the project.
+PASSED = frozenset("node_modules build dist venv site-packages __pycache__".split())
+
+
+class FileSystem:
+    """What the analysis asks of the files around a linted one. Paths are absolute."""
+
+    def is_file(self, path: str) -> bool:
+        """Whether a regular file is there; links are followed."""
+        raise NotImplementedError
+
+    def stamp(self, path: str) -> Stamp | None:
+        """What changes with a file; None where there is none."""
+        raise NotImplementedError
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises OSError."""
+        raise NotImplementedError
+
+    def sources_below(self, top: str) -> Iterator[str]:
+        """The Python files below a folder in the order of their paths; links are left out."""
+        raise NotImplementedError
+
+    def sources_in(self, directory: str) -> list[str]:
+        """The Python files directly in a folder, sorted; links are left out."""
+        raise NotImplementedError
+
+
+class Disk(FileSystem):
+    """The files of this machine."""
+
+    def is_file(self, path: str) -> bool:
+        return os.path.isfile(path)
+
+    def stamp(self, path: str) -> Stamp | None:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+    def read(self, path: str) -> bytes:
+        # whole trees are read: a buffer would take as long as the file
+        with open(path, "rb", buffering=0) as file:
+            return file.readall()
+
+    def sources_below(self, top: str) -> Iterator[str]:
+        for directory, folders, names in os.walk(top):
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in PASSED)
+            for name in sorted(names):
+                path = os.path.join(directory, name)
+                if name.endswith(".py") and not os.path.islink(path):
+                    yield path
+
+    def sources_in(self, directory: str) -> list[str]:
+        try:
+            names = sorted(name for name in os.listdir(directory) if name.endswith(".py"))
+        except OSError:
+            return []
+        paths = [os.path.join(directory, name) for name in names]
+        return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+
+
+class Memory(FileSystem):
+    """Files that are held as bytes, by absolute path. Nothing is read from the disk."""
+
+    def __init__(self, files: Mapping[str, bytes]):
+        self._files = files
+        self._sources = sorted((path for path in files if path.endswith(".py")), key=_walked)
+
+    def is_file(self, path: str) -> bool:
+        return path in self._files
+
+    def stamp(self, path: str) -> Stamp | None:
+        data = self._files.get(path)
+        return None if data is None else (hash(data), len(data))
+
+    def read(self, path: str) -> bytes:
+        try:
+            return self._files[path]
+        except KeyError:
+            raise FileNotFoundError(path) from None
+
+    def sources_below(self, top: str) -> Iterator[str]:
+        start = top.rstrip(os.sep) + os.sep
+        for path in self._sources:
+            folders = path[len(start) :].split(os.sep)[:-1] if path.startswith(start) else None
+            if folders is not None and not any(map(_is_passed, folders)):
+                yield path
+
+    def sources_in(self, directory: str) -> list[str]:
+        start = directory.rstrip(os.sep) + os.sep
+        return sorted(
+            path
+            for path in self._sources
+            if path.startswith(start) and os.sep not in path[len(start) :]
+        )
+
+
+def _is_passed(folder: str) -> bool:
+    return folder.startswith(".") or folder in PASSED
+
+
+def _walked(path: str) -> tuple[tuple[bool, str], ...]:
+    """Sorts paths as `os.walk` meets them: the files of a folder, then its folders."""
+    *folders, name = path.split(os.sep)
+    return (*((True, folder) for folder in folders), (False, name))
