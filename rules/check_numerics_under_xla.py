@@ -50,7 +50,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             modes=("xla",),
             help="compile without XLA while you look for the NaN",
         )
-    elif MODEL.search(here.source.text):
+    elif MODEL.search(here.source.code):
         yield here.finding(
             site,
             None,

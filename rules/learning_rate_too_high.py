@@ -51,12 +51,12 @@ NORMALIZED = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_n
 @rule("TFN801", "learning-rate-too-high", on=" ".join(LIMITS), preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     written, limit = literal(site), LIMITS[site.op.name]
-    if written is None or TEST.search(here.source.path) or not NETWORK.search(here.source.text):
+    if written is None or TEST.search(here.source.path) or not NETWORK.search(here.source.code):
         return
     rate, momentum = written, site.const("momentum", 0.0)
     if isinstance(momentum, float) and 0 < momentum < 1:
         rate, limit = rate / (1 - momentum), 5 * limit
-    if any(word in here.source.text for word in NORMALIZED) and limit >= 1:
+    if any(word in here.source.code for word in NORMALIZED) and limit >= 1:
         limit *= 5
     if rate < limit or any(
         site.given(param) for param in ("clipnorm", "clipvalue", "global_clipnorm")

@@ -44,7 +44,7 @@ STEPS = ("apply_gradients", "apply", "minimize")
 
 @rule("TFN603", "loss-not-scaled", on="method.gradient")
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if here.policy() != "mixed_float16" or SCALED.search(here.source.text):
+    if here.policy() != "mixed_float16" or SCALED.search(here.source.code):
         return
     if not any(here.calls(name) for name in STEPS):
         return

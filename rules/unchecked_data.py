@@ -37,7 +37,7 @@ CHECKED = re.compile(
 
 @rule("TFN803", "unchecked-data", on="method.fit", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if CHECKED.search(here.source.text) or site.value("self").obj is None:
+    if CHECKED.search(here.source.code) or site.value("self").obj is None:
         return
     for param in ("x", "y"):
         if site.given(param) and site.value(param).nan and suspect(site.value(param)):

@@ -40,7 +40,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         not site.given("x")
         or site.value("self").obj is None
         or not pixels(site.value("x"))
-        or SCALING.search(here.source.text)
+        or SCALING.search(here.source.code)
     ):
         return
     yield here.finding(

@@ -16,9 +16,24 @@ from tfnanlint.guards.post_guards import (
     read_by_choice_only,
     zero_put_in,
 )
+from tfnanlint.guards.size_tests import SizeTests
+from tfnanlint.idioms import (
+    absorbed_epsilons,
+    cross_entropy,
+    divisors,
+    filtered_elements,
+    infinite_masks,
+    late_guards,
+    logarithm_arguments,
+    moments,
+    nan_masks,
+    quantities,
+    radicands,
+    relu_outputs,
+    weights,
+)
 from tfnanlint.idioms import confusion_counts as tallies
 from tfnanlint.idioms import loop_counters as counters
-from tfnanlint.idioms import moments, quantities
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
     exponential_of,
@@ -46,7 +61,10 @@ from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import CASTS, SETTINGS
 from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
-from tfnanlint.rule import quotients
+from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
+from tfnanlint.rule import cross_entropies as cross_entropy_repairs
+from tfnanlint.rule import input_masks, quotients
+from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import Changed, Context, Part, rule
@@ -66,6 +84,8 @@ from tfnanlint.values.value import (
 
 __all__ = [
     "absorbed",
+    "absorbed_epsilon_repairs",
+    "absorbed_epsilons",
     "Any",
     "argument",
     "ast",
@@ -78,24 +98,33 @@ __all__ = [
     "COMPILE",
     "Context",
     "counters",
+    "cross_entropy",
+    "cross_entropy_repairs",
     "decides",
     "Differentiated",
     "Domain",
     "domain",
+    "divisors",
     "domains",
     "evidence",
     "exponential_of",
     "FAMILIES",
     "filler",
+    "filtered_elements",
     "Finding",
     "Fix",
     "FLOATS",
     "image",
     "INF",
+    "infinite_masks",
+    "input_masks",
     "Iterator",
     "last_layer",
+    "late_guard_repairs",
+    "late_guards",
     "layer_names",
     "linear",
+    "logarithm_arguments",
     "logged",
     "looks_for_nan",
     "made_by",
@@ -107,6 +136,7 @@ __all__ = [
     "named_count",
     "named_safe",
     "named_scale",
+    "nan_masks",
     "NEAREST",
     "never_reached",
     "NO_CONSTANT",
@@ -127,7 +157,9 @@ __all__ = [
     "Probability",
     "quantities",
     "quotients",
+    "radicands",
     "read_by_choice_only",
+    "relu_outputs",
     "repairs",
     "rescued",
     "rounded",
@@ -136,6 +168,7 @@ __all__ = [
     "SETTINGS",
     "shifted_by_maximum",
     "Site",
+    "SizeTests",
     "SMALLEST",
     "spot",
     "step",
@@ -145,6 +178,7 @@ __all__ = [
     "truth_only",
     "units",
     "Value",
+    "weights",
     "words",
     "zero_put_in",
 ]

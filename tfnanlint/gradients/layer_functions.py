@@ -5,7 +5,6 @@ those are differentiated as its layers are.
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Final
 
 from tfnanlint.ops.site import Site
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
     from tfnanlint.syntax.source import Source
 
-_TRAINING: Final = (".fit(", ".fit_generator(", ".train_on_batch(")
-_COMPILED: Final = re.compile(r"(?<!\bre)\.compile\(")
+_TRAINING: Final = (".fit(", ".fit_generator(", ".train_on_batch(", ".compile(")
+_METHODS: Final = frozenset(("fit", "fit_generator", "train_on_batch", "compile"))
 # on the rows that may give a layer a function
 _MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")
 # layers that are a function, and the parameter for it
@@ -56,12 +55,15 @@ def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
 
 
 def _trains(source: Source) -> bool:
-    """Whether a file trains a model by its methods."""
-    return (
-        source.holds(_TRAINING)
-        or ".compile(" in source.text
-        and _COMPILED.search(source.text) is not None
-    )
+    """Whether a file trains a model by its methods: `model.fit(x)`, but not `re.compile(x)`."""
+    return source.holds(_TRAINING) and any([_is_training(node) for node in nodes_in(source.tree)])
+
+
+def _is_training(node: ast.AST) -> bool:
+    if type(node) is not CALL or not isinstance(node.func, ast.Attribute):
+        return False
+    method, owner = node.func.attr, node.func.value
+    return method in _METHODS and not (isinstance(owner, ast.Name) and owner.id == "re")
 
 
 def _rows(source: Source) -> list[int]:

@@ -10,7 +10,6 @@ import ast
 import re
 from functools import cache
 
-from tfnanlint.conventions.docstrings import promises_positive
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
 from tfnanlint.ops.families.variables import VARIABLES, starts_at_random
@@ -41,13 +40,6 @@ _SQUARES = ("tf.square", "tf.abs", "tf.pow")
 _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
-_KEEPING_SIGN = {
-    "tf.multiply": ("x", "y"),
-    "tf.divide": ("x", "y"),
-    "tf.add": ("x", "y"),
-    "tf.sqrt": ("x",),
-    "tf.square": ("x",),
-}
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
 _KERNEL = re.compile(r"\.(?:(?:depthwise|pointwise|recurrent)_)?kernel'$")
@@ -97,19 +89,6 @@ def held(value: Value, limit: int = 60) -> bool:
         else:
             stored = True
     return stored and not queue
-
-
-def promised(value: Value, depth: int = 4) -> bool:
-    """Whether a value is above 0 because the docstrings of functions promise it of their
-    parameters.
-    """
-    note = behind(plain(value))
-    if value.positive or depth == 0:
-        return value.positive
-    if isinstance(note, Note):
-        return bool(note.parameter) and promises_positive(note.node, note.parameter)
-    params = _KEEPING_SIGN.get(note.op.name, ()) if note is not None else ()
-    return bool(params) and all(promised(note.value(param), depth - 1) for param in params)
 
 
 def counted(divisor: Value) -> bool:

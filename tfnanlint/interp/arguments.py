@@ -35,7 +35,7 @@ def written_out(node: ast.expr, point: Point) -> bool:
     function was given or got from a call, where its own stores are followed, or one in which its
     file only looks things up.
     """
-    text = point.module.source.text
+    text = point.module.source.code
     if isinstance(node, ast.Attribute):
         return (
             isinstance(node.value, ast.Name)
@@ -81,7 +81,7 @@ def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
         and not isinstance(made.node, ast.DictComp)
     ):
         return False
-    text = point.module.source.text
+    text = point.module.source.code
     if local and point.scope.function is not None and _used_otherwise(name, True)(text) is None:
         return name not in point.scope.function.changed_inside
     return _used_otherwise(name)(text) is None

@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+import warnings
 from collections.abc import Mapping
 
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.source import holds_tests
 
-_HALF = re.compile(rb"mixed_(b?float16)|set_floatx\(\s*['\"](b?float16)")
+# What a file holds, somewhere in its text, that asks for such a dtype.
+_POSSIBLE = re.compile(rb"mixed_b?float16|set_floatx")
+_HALF = re.compile(r"(?:mixed_)?(b?float16)")
 
 
 def half_wanted(data: bytes) -> str:
     """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); ""
-    where it asks for none.
+    where it asks for none, and where it cannot be parsed.
     """
-    asked = _HALF.search(data) if b"float16" in data else None
-    return (asked[1] or asked[2]).decode() if asked is not None else ""
+    if b"float16" not in data or _POSSIBLE.search(data) is None:
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return half_wanted_in(tree)
+
+
+def half_wanted_in(tree: ast.Module) -> str:
+    """The dtype of 16 bits that a program asks Keras for: `float16` where a policy is named
+    (`"mixed_float16"`), or handed to `set_floatx`. Strings that are statements name nothing.
+    """
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and leaf(node.func) == "set_floatx" and node.args:
+            half = _half(node.args[0])
+        elif isinstance(node, ast.Constant) and id(node) not in prose:
+            half = _half(node) if str(node.value).startswith("mixed_") else ""
+        else:
+            half = ""
+        if half:
+            return half
+    return ""
+
+
+def _half(node: ast.expr) -> str:
+    """The dtype of 16 bits that a constant names."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    named = _HALF.fullmatch(text) if isinstance(text, str) else None
+    return named[1] if named is not None else ""
 
 
 def halves_of(

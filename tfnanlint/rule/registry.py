@@ -57,7 +57,7 @@ from tfnanlint.uses.uses import (
     flattened,
     goes_into,
 )
-from tfnanlint.values.value import FLOATS, Value, words
+from tfnanlint.values.value import FLOATS, Value, is_numeric, words
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine as Interpreter
@@ -67,7 +67,7 @@ EVENTS = frozenset({"compare", "call", "file"})
 DEFAULT = frozenset({Certainty.MUST, Certainty.MAY})
 # A replacement: the expression, the template for it, and what the template's holes stand for.
 Part = tuple[ast.expr, str, dict[str, Any]]
-_COMPILED = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
+_COMPILED = re.compile(r"keras|jit_compile|experimental_compile|^xla$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +343,7 @@ class Context:
         """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU,
         `jit_compile=True` asks for it.
         """
-        return _COMPILED.search(self.source.text) is not None
+        return any(_COMPILED.search(name) is not None for name in self.source.names)
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter
@@ -380,6 +380,11 @@ class Context:
 
     def text(self, node: ast.AST) -> str:
         return self.source.segment(node)
+
+    def code(self, node: ast.AST) -> str:
+        """The text of a node with blanks for what stands in comments and strings."""
+        span = self.source.span(node)
+        return self.source.code[span.start : span.end]
 
     def widest(self, value: Value) -> Value:
         """Of a value that is one of several (branches, returns), the one that admits most, where it
@@ -438,12 +443,7 @@ class Context:
         """Whether a value is a tensor, array or number (or nothing is known of it), not a shape,
         string or object.
         """
-        return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in (
-            "bool",
-            "int32",
-            "int64",
-            "string",
-        )
+        return is_numeric(value)
 
     def repeatable(self, node: ast.expr) -> bool:
         """Whether an expression can be written twice: names, attributes and constant subscripts

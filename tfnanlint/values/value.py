@@ -319,12 +319,23 @@ class Note:
         return bool(self.text) and self.parent is None and not self.passed and not self.computed
 
 
+_NUMERIC = frozenset({"tensor", "array", "number", "unknown"})
+_NOT_FLOATING = frozenset({"bool", "int32", "int64", "string"})
+
+
 def number_text(number: float) -> str:
     """A bound as people write it: 0, 1e-07, inf."""
     if number == int(number) if math.isfinite(number) else False:
         if abs(number) < 1e6:
             return str(int(number))
     return f"{number:.6g}"
+
+
+def is_numeric(value: Value) -> bool:
+    """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string
+    or object.
+    """
+    return value.kind in _NUMERIC and value.dtype not in _NOT_FLOATING
 
 
 def words(value: Value) -> str:
