@@ -17,8 +17,9 @@ floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactl
 infinite gradient.
 
 Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
-of a schedule know, and nothing that is written here. So is, where surely no gradient is taken,
-everything but such a variance, which is NaN as a value.
+of a schedule know, and nothing that is written here. So is, where nothing says that a gradient is
+taken, all but a random draw or a weight that starts with one, and where surely none is, all but
+these and a variance, which are NaN as values.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -57,28 +58,34 @@ PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linal
     "sqrt-of-negative",
     on="tf.sqrt K.sqrt tf.math.rsqrt",
     over="TFN102 TFN202 TFN203 TFN310",
-    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     variance = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0:
         return
-    if variance is None and (
-        powers(root, here)
-        or complement(root, here)
-        or evidence.handed_in(x)
-        or (not x.known or lifted(x, here))
-        and not difference(root, here)
+    drawn = evidence.drawn_below_zero(x)
+    if (
+        variance is None
+        and not drawn
+        and (
+            powers(root, here)
+            or complement(root, here)
+            or evidence.handed_in(x)
+            or (not x.known or lifted(x, here))
+            and not difference(root, here)
+        )
     ):
         return
-    if state(root, x, here) or here.hidden(root):
+    if not drawn and state(root, x, here) or here.hidden(root):
         return
     if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
     if (
         variance is None
+        and not drawn
         and -x.lo == x.hi == INF
         and not difference(root, here)
         and not trained(root, here)
@@ -109,9 +116,17 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         if by_sums
         else "",
         covers=[variance[0].node] if variance is not None else (),
-        doubtful=variance is None
-        and (root.differentiated is Differentiated.NO or of_ratio(root, here)),
+        doubtful=is_doubtful(root, variance is not None, drawn, here),
     )
+
+
+def is_doubtful(root: Site, is_variance: bool, drawn: bool, here: Context) -> bool:
+    """Whether nothing but the bounds of a root's input says that it comes below 0, and nobody is
+    known to take a gradient, or it is the difference of two rates.
+    """
+    if drawn or root.differentiated is Differentiated.YES:
+        return not drawn and not is_variance and of_ratio(root, here)
+    return root.differentiated is Differentiated.UNKNOWN or not is_variance
 
 
 def trained(root: Site, here: Context) -> bool:

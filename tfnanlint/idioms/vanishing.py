@@ -13,7 +13,7 @@ from functools import cache
 from tfnanlint.conventions.docstrings import promises_positive
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
-from tfnanlint.ops.families.variables import VARIABLES, starts_at_random
+from tfnanlint.ops.families.variables import VARIABLES, CallableObject, starts_at_random
 from tfnanlint.ops.provenance import behind, widest
 from tfnanlint.ops.relations.picks import REDUCING, chosen
 from tfnanlint.ops.site import Site, made_by, same
@@ -50,6 +50,7 @@ _KEEPING_SIGN = {
 }
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
+_GUARD = 0.1  # what is added beyond this is a term, not a guard
 _KERNEL = re.compile(r"\.(?:(?:depthwise|pointwise|recurrent)_)?kernel'$")
 _LONG = 2.0**31  # the length of an axis is below it
 
@@ -381,10 +382,10 @@ def _of_all_examples(total: Site) -> bool:
     rows = made_by(inner, *SUMS)
     if rows is None and total.given("axis"):
         return False
-    return (
-        made_by(plain(rows.value("x")) if rows is not None else inner, "tf.math.confusion_matrix")
-        is not None
+    counts = made_by(
+        plain(rows.value("x")) if rows is not None else inner, "tf.math.confusion_matrix"
     )
+    return counts is not None and not counts.given("weights")
 
 
 def _with_counts(value: Value, depth: int = 4) -> bool:
@@ -648,6 +649,36 @@ def random_weight(vector: Value, depth: int = 4) -> bool:
         or site.op.name in _SQUARES
         and random_weight(site.value("x"), depth - 1)
     )
+
+
+def drawn_below_zero(value: Value, depth: int = 6) -> bool:
+    """Whether a value is a random draw of which about half is below 0, or a variable that starts
+    with such a draw, with a small number added (`w + 1e-5`) or not.
+    """
+    site = widest(plain(value)).origin
+    if not isinstance(site, Site) or depth == 0 or value.lo >= 0:
+        return False
+    if site.op.name in ("tf.add", "tf.multiply"):
+        return any(
+            site.value(number).is_number
+            and 0 < site.value(number).lo <= (_GUARD if site.op.name == "tf.add" else INF)
+            and drawn_below_zero(site.value(drawn), depth - 1)
+            for number, drawn in (("x", "y"), ("y", "x"))
+        )
+    if not site.op.starts:
+        return site.op.name.startswith(_DRAWS) and _centred(site)
+    start = site.value(site.op.starts) if site.given(site.op.starts) else None
+    if start is None or start.kind == "string":
+        return starts_at_random(site)
+    if isinstance(start.obj, CallableObject):
+        return start.obj.out(Value(), site).lo < 0 and _centred(start.obj.site)
+    return drawn_below_zero(start, depth - 1)
+
+
+def _centred(draw: Site) -> bool:
+    """Whether the mean of a draw lies so near to 0 that many of its numbers are below 0."""
+    mean, spread = draw.const("mean", 0.0), draw.const("stddev", 0.05)
+    return isinstance(mean, (int, float)) and isinstance(spread, (int, float)) and mean <= spread
 
 
 def made_by_keras(value: Value) -> bool:

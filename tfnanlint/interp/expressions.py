@@ -292,7 +292,12 @@ def _result(ev: Evaluator, site: Site) -> Value:
     if site.library == "np" and value.kind in ("tensor", "array"):
         value.kind = "array"  # also of tensors
         value = value if value.dtype != "bfloat16" else of_bfloat16(value)
-    elif value.kind == "tensor" and site.library in _PLAIN and not site.arrives("tensor"):
+    elif (
+        value.kind == "tensor"
+        and site.library in _PLAIN
+        and not site.op.starts
+        and not site.arrives("tensor")
+    ):
         # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
         value.kind = "array" if site.library == "method" and site.arrives("array") else "unknown"
     elif value.kind == "array" and site.library in _MAKING_TENSORS:

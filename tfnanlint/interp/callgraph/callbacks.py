@@ -77,8 +77,8 @@ class Callbacks:
             return [whole]
         if compiled.output is None:
             return held or [unknown()]
-        has_place = isinstance(compiled.output, int) and compiled.output < len(held)
-        return [held[compiled.output] if has_place else unknown()]
+        place = compiled.output
+        return [held[place] if isinstance(place, int) and place < len(held) else unknown()]
 
     def _output(self, ev: Evaluator, model: Value) -> Value:
         """What a model gives for any input, with the place where the model is made in its origin."""

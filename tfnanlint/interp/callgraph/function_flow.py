@@ -15,6 +15,7 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.callgraph import callers
+from tfnanlint.interp.callgraph.hooks import called_elsewhere
 from tfnanlint.program import functions as calls
 from tfnanlint.program.functions import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.program.module import Module
@@ -33,10 +34,6 @@ from tfnanlint.syntax.nodes import (
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NUMERIC_KINDS, Choice, Many, Value, unknown
 
-# Methods that a base class calls with values of its own.
-HOOKS: Final = frozenset(
-    "call __call__ build train_step test_step predict_step compute_loss forward".split()
-)
 MAX_ROUTES: Final = 8  # names under which one function is followed
 _FUNCTIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef))
 # what may hold a part, or be one of its parts
@@ -617,18 +614,6 @@ class FunctionFlow:
                 function, self._leading(ev, function) + positional, keywords, hidden=not complete
             )
         ]
-
-
-def called_elsewhere(function: Function) -> bool:
-    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before
-    its callers are looked for.
-    """
-    return (
-        not function.transparent
-        or function.registered
-        or function.owner is not None
-        and function.name in HOOKS
-    )
 
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
