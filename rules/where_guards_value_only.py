@@ -157,7 +157,7 @@ def mask_input(masked: Masked, here: Context) -> list[Fix]:
     x = site.args.get(masked.param)
     if x is None or not masked.direct or masked.test.node is None:
         return []
-    alone = read_by_choice_only(masked, here.around(site.node))
+    alone = read_by_choice_only(masked)
     claim = (
         Claim.EQUAL
         if nested(site, choice, here)

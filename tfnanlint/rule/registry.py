@@ -296,7 +296,7 @@ class Context:
             return (
                 self.masks.conditional
                 and site.differentiated is Differentiated.NO
-                and self.masks.passed_over(site, self.around(site.node))
+                and self.masks.passed_over(site)
             )
         if masked.choice.op.name not in CLIPS:
             return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, Callable, Final
 
@@ -174,9 +175,7 @@ class Endings:
         """Whether every way from an expression ends in a comparison, or in a call of one of
         `calls`, or is `returned`.
         """
-        whole = next(
-            (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None
-        )
+        whole = next(iter(self._around(node)), None)
         if whole is None or _taken(self._above(whole, node)):
             return False
         if self._ends(whole, node, calls, returned):
@@ -224,6 +223,15 @@ class Endings:
             self._found_flow = FlowGraph(self._scope.node)
         return self._found_flow
 
+    def _around(self, node: ast.AST) -> list[ast.AST]:
+        """The expression of a statement that holds a node; [] where there is none."""
+        found = (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one))
+        return list(itertools.islice(found, 1))
+
+    def _made(self, whole: ast.AST) -> list[Definition]:
+        """The definitions that an expression is given to; [] where more is done with it."""
+        return self.flow.made.get(whole, [])
+
     def _uses(self, whole: ast.AST) -> list[Use]:
         """Where the names are read that an expression is given to."""
         return [use for one in self.flow.made.get(whole, ()) for use in one.uses]
@@ -252,8 +260,7 @@ class Endings:
         """
         return any(
             isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TESTS
-            for whole in self._on_row.get(node.lineno, ())
-            if node in self._outer(whole)
+            for whole in self._around(node)
             for use in self._uses(whole)
             for outer, _ in self._above(use.whole, use.node)
         )
@@ -264,9 +271,7 @@ class Endings:
         """Whether every way from an expression goes straight into what a test of all (what stands
         around, a part of it) asks for.
         """
-        whole = next(
-            (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None
-        )
+        whole = next(iter(self._around(node)), None)
         if whole is None:
             return False
         if whole is not node:
@@ -290,13 +295,32 @@ class Endings:
             use.node is use.whole and use.node in self._returned for use in uses
         )
 
+    def only_read_in(self, node: ast.AST, chosen: set[ast.AST]) -> bool:
+        """Whether all that reads what an expression gives, or something made of it, stands among
+        some `chosen` nodes.
+        """
+        queue = [definition for whole in self._around(node) for definition in self._made(whole)]
+        if not queue:
+            return False
+        seen: set[Definition] = set()
+        while queue:
+            definition = queue.pop()
+            if definition in seen:
+                continue
+            seen.add(definition)
+            for use in definition.uses:
+                if use.node in chosen:
+                    continue
+                made = self._made(use.whole)
+                if not made or _taken(self._above(use.whole, use.node)):
+                    return False
+                queue += made
+        return True
+
     def unread(self, node: ast.AST) -> bool:
         """Whether an expression is assigned to a name of this function that nobody reads."""
-        whole = next(
-            (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None
-        )
-        return (
-            self._scope.function is not None and whole in self.flow.made and not self._uses(whole)
+        return self._scope.function is not None and any(
+            whole in self.flow.made and not self._uses(whole) for whole in self._around(node)
         )
 
     def only_run(self, name: str, attributes: frozenset[str]) -> bool:
