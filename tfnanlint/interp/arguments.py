@@ -131,7 +131,7 @@ def _spread_out(
     keywords: dict[str, Binding] = {}
     for one in call.keywords:
         named = (
-            _pairs_spread(ev, one.value, point)
+            pairs_spread(ev, one.value, point)
             if one.arg is None
             else {one.arg: Assigned(one.value, point)}
         )
@@ -166,7 +166,7 @@ def _items_spread(ev: Evaluator, node: ast.expr, point: Point) -> list[Binding] 
     )
 
 
-def _pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Binding] | None:
+def pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Binding] | None:
     """What `**` stands for: a dict that is written, or what the call that is being followed hands
     to `**kwargs`.
     """

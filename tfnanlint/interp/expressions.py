@@ -611,12 +611,15 @@ def _call_site(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) 
 
 def _handed_on_to(ev: Evaluator, site: Site, node: ast.Call, point: Point) -> None:
     """Give a site the values that `**kwargs` stands for, or say that some arguments are not seen."""
-    kept = calls.hidden(node, point)
-    for keyword, binding in (kept or {}).items():
+    keywords: dict[str, Binding] | None = {}
+    for one in node.keywords:
+        spread = arguments.pairs_spread(ev, one.value, point) if one.arg is None else {}
+        keywords = None if keywords is None or spread is None else keywords | spread
+    for keyword, binding in (keywords or {}).items():
         param = SYNONYMS.get(keyword) if keyword not in site.op.params else keyword
         if param in site.op.params and param not in site.args:
             site._values[param] = binding.value(ev)
-    site.hidden = kept is None
+    site.hidden = keywords is None
 
 
 def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:

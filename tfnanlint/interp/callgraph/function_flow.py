@@ -336,6 +336,8 @@ class FunctionFlow:
         holder: Any = use.around[use.node]
         if type(holder) is not CALL:
             return isinstance(holder, ast.Return)
+        if _is_fallback(holder, use.node):
+            return False
         name = resolution.resolve(ev, holder.func, use.point)
         if name is None:
             return _of_others(holder, use.point.module)
@@ -396,6 +398,8 @@ class FunctionFlow:
                 return _ON if leaf(node) in _LOOKING else _DONE
             course.unnamed[call] = use.point
             return _DONE
+        if _is_fallback(call, node):
+            return _ON
         if (
             _of_others(call, use.point.module)
             and resolution.resolve(ev, call.func, use.point) is None
@@ -647,6 +651,18 @@ def _of_others(call: ast.Call, module: Module) -> bool:
         and name not in _STORING
         and f"def {name}(" not in module.source.text
         and f"class {name}" not in module.source.text
+    )
+
+
+def _is_fallback(call: ast.Call, node: ast.AST) -> bool:
+    """Whether a function is what a dict gives for a name that it does not hold:
+    `HANDLERS.get(name, f)`.
+    """
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in _LOOKING
+        and len(call.args) == 2
+        and call.args[1] is node
     )
 
 
