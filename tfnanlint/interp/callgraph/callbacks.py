@@ -9,14 +9,18 @@ from typing import Final
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp.callgraph import callers
+from tfnanlint.ops.families.variables import starts_at_zero
 from tfnanlint.ops.site import Site
 from tfnanlint.program.functions import Bound, Function, Instance
 from tfnanlint.program.module import Module
-from tfnanlint.program.scope import Fixed, Parameter
+from tfnanlint.program.scope import Fixed, Parameter, Point
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Note, Value, unknown
 
 _CALLED: Final = ("call", "__call__")  # the methods of an object that is called as a loss
+# the weights of layers, as their arguments name them
+_WEIGHTS: Final = ("kernel", "bias", "depthwise", "pointwise", "recurrent", "embeddings", "alpha")
 _ROLES: Final = ("labels", "predictions")
 
 
@@ -38,6 +42,7 @@ class Callbacks:
 
     def __init__(self) -> None:
         self._compiled: dict[Module, list[CompiledLoss]] = {}
+        self._at_zero: dict[Module, list[Value]] = {}
 
     def of_keras(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
         """What Keras hands to a loss of the program, a function or an object given to `compile`:
@@ -47,6 +52,8 @@ class Callbacks:
         names = names[1:] if function.bound else names
         if parameter.name not in names:
             return None
+        if parameter.name == names[0] and (weight := self._of_weight(ev, function)) is not None:
+            return weight
         compiled = self._compiled_with(ev, function)
         roles = {_role(one.loss, function, names, parameter.name) for one in compiled}
         role = roles.pop() if len(roles) == 1 else ""
@@ -62,6 +69,21 @@ class Callbacks:
             return unknown(origin=outer)
         given = ev.joined([output for one in compiled for output in self._outputs(ev, one)])
         return given if given.known and given.kind == "tensor" else unknown(origin=outer)
+
+    def _of_weight(self, ev: Evaluator, function: Function) -> Value | None:
+        """The weight that a layer hands to a regularizer of the program, as it is before the first
+        step, where it starts at 0; None where nothing is known of it.
+        """
+        module = function.module
+        given = assumptions.once(ev, self._at_zero, module, [], _regularizers_at_zero, ev, module)
+        if not any(_is_loss(ev, one, function) for one in given):
+            return None
+        note = Note(
+            f"a weight that starts at 0, which a layer hands to {function.name}()",
+            function.node,
+            module.source,
+        )
+        return Value(0.0, 0.0, origin=note)
 
     def _outputs(self, ev: Evaluator, compiled: CompiledLoss) -> list[Value]:
         """The outputs of a model that a loss gets, for any input."""
@@ -125,6 +147,29 @@ class Callbacks:
             else:
                 found.append(CompiledLoss(loss, model, None))
         return found
+
+
+def _regularizers_at_zero(ev: Evaluator, module: Module) -> list[Value]:
+    """The regularizers that a file gives to layers for weights that start at 0."""
+    found: list[Value] = []
+    for row in module.source.rows_with("_regularizer="):
+        for expression, point in module.expressions(row, ev):
+            for call in [one for one in nodes_in(expression) if isinstance(one, ast.Call)]:
+                given = {one.arg: one.value for one in call.keywords if one.arg is not None}
+                found += [
+                    ev.evaluate(given[f"{weight}_regularizer"], point)
+                    for weight in _WEIGHTS
+                    if f"{weight}_regularizer" in given
+                    and _is_at_zero(ev, weight, given.get(f"{weight}_initializer"), point)
+                ]
+    return found
+
+
+def _is_at_zero(ev: Evaluator, weight: str, initializer: ast.expr | None, point: Point) -> bool:
+    """Whether a weight of a layer starts at 0: a bias does by default."""
+    if initializer is None:
+        return weight == "bias"
+    return starts_at_zero(ev.evaluate(initializer, point))
 
 
 def _is_loss(ev: Evaluator, loss: Value, function: Function) -> bool:

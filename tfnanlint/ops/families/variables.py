@@ -91,6 +91,13 @@ def starts_at_random(site: Site) -> bool:
     return isinstance(name, str) and _RANDOM.search(name) is not None
 
 
+def starts_at_zero(initializer: Value) -> bool:
+    """Whether an initializer, its class or its name makes zeros."""
+    described = _described(initializer)
+    name = described.obj.name if isinstance(described.obj, CallableObject) else described.const
+    return isinstance(name, str) and name.rsplit(".", 1)[-1].lower() in ("zeros", "zero")
+
+
 def _described(initializer: Value) -> Value:
     """What `keras.initializers.get` was given."""
     got = made_by(initializer, "keras.initializers.get")
