@@ -238,7 +238,7 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
             if one.sets_by_name(attr)
             for method in one.methods.values()
             if sets(spelled_names(method.node), attr)
-            for binding in _kept_from_dicts(ev, method, attr) or ()
+            for binding in _kept_from_dicts(ev, method, attr, whole) or ()
         ]
     else:
         whole.rounds += [
@@ -296,14 +296,16 @@ def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> lis
         if not sets(spelled_names(method.node), attr):
             continue
         if not keeps_keywords(method.node):
-            kept = _kept_from_dicts(ev, method, attr)
+            kept = _kept_from_dicts(ev, method, attr, whole)
             found += kept if kept is not None else [Fixed(unknown())]
         elif attr not in calls.signature_of(method.node.args)[1]:
             found.append(Parameter(method, attr, whole))
     return found
 
 
-def _kept_from_dicts(ev: Evaluator, method: Function, attr: str) -> list[Binding] | None:
+def _kept_from_dicts(
+    ev: Evaluator, method: Function, attr: str, whole: Loop
+) -> list[Binding] | None:
     """What the dicts hold under the name of an attribute of which a method makes attributes; None
     where that is not known. One that is empty by default adds nothing.
     """
@@ -313,7 +315,11 @@ def _kept_from_dicts(ev: Evaluator, method: Function, attr: str) -> list[Binding
     point = Point(ev.activation(method))
     defaults = calls.signature_of(method.node.args)[2]
     found: list[Binding] = []
+    rest = method.node.args.kwarg
     for node in dicts:
+        if rest is not None and isinstance(node, ast.Name) and node.id == rest.arg:
+            found.append(Parameter(method, attr, whole))
+            continue
         held = ev.evaluate(node, point).obj
         if isinstance(held, dict):
             found += [Fixed(held[attr])] if attr in held else []
