@@ -93,7 +93,9 @@ _OF_KERAS: Final = frozenset(("keras", "K", "ops", "method"))
 _OF_TENSORS: Final = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
 _MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
 # `prob`: of distributions
-_KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))
+_KERAS_METHODS: Final = frozenset(
+    ("add_weight", "add_variable", "compile", "fit", "train_on_batch", "prob")
+)
 _STATE_METHODS: Final = frozenset(
     ("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference", "_resource_scatter_add")
 )  # of optimizers
