@@ -45,6 +45,7 @@ from tfnanlint.api import (
     domains,
     evidence,
     filler,
+    label_behind,
     plain,
     rule,
 )
@@ -68,6 +69,11 @@ INSIDE = {
 HELP = (
     "the features (or whatever makes the NaN) need the mask first: replace them by 0 before the weights see them, and use "
     "that mask again at the end"
+)
+
+OF_LABELS = (
+    "the NaN comes from '{y}': fill that in before anything is computed of it, for example with the prediction, "
+    "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave it out of the mean"
 )
 
 
@@ -99,8 +105,14 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         "becomes NaN while the loss stays finite",
         Certainty.MAY,
         fixes,
-        help="" if fixes else HELP,
+        help="" if fixes else advice(choice, kept),
     )
+
+
+def advice(choice: Site, kept: Value) -> str:
+    """What has to be masked first: the labels, where they are behind the NaN."""
+    label = label_behind(kept, choice.point)
+    return OF_LABELS.format(y=label) if label else HELP
 
 
 def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
