@@ -18,12 +18,12 @@ from setuptools import setup
 # Packages, and the modules of each that are compiled. Of `ops` all are.
 COMPILED = {
     "syntax": "access_paths nodes text_index",
-    "conventions": "docstrings",
+    "conventions": "docstrings roles",
     "values": "evaluator session value",
-    "program": "attributes builder decorators functions history joins loops module mutation patterns predicates scope static_conditions",
+    "program": "attributes builder decorators flowgraph functions history joins loops module mutation patterns predicates scope static_conditions",
     "project": "filesystem index settings",
     "interp": "arguments calls containers engine expressions fixpoint indirect_sites inlining members names precision records settings subexpressions trip_counts variables",
-    "interp/callgraph": "callbacks callers constant_arguments function_flow instance_calls",
+    "interp/callgraph": "callbacks callers constant_arguments function_flow hooks instance_calls",
     "uses": "producers products uses",
     "gradients": "activity inactive layer_functions tapes",
     "guards": "assertions dominating post_guards zero_sets",
