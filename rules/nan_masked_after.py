@@ -72,8 +72,8 @@ HELP = (
 )
 
 OF_LABELS = (
-    "the NaN comes from '{y}': fill that in before anything is computed of it, for example with the prediction, "
-    "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave it out of the mean"
+    "fill '{y}' in before anything is computed of it, for example with the prediction, "
+    "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave these elements out of the mean"
 )
 
 
@@ -98,21 +98,17 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = mask_first(choice, kept, how, here)
     name = here.text(choice.node.func)
+    label = label_behind(kept, choice.point) if not fixes else ""
+    first = f"; fill in '{label}' first" if label else ""
     yield here.finding(
         choice,
         None,
         f"'{name}' hides NaN from the loss, not from the gradient: what this was computed with "
-        "becomes NaN while the loss stays finite",
+        f"becomes NaN while the loss stays finite{first}",
         Certainty.MAY,
         fixes,
-        help="" if fixes else advice(choice, kept),
+        help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
     )
-
-
-def advice(choice: Site, kept: Value) -> str:
-    """What has to be masked first: the labels, where they are behind the NaN."""
-    label = label_behind(kept, choice.point)
-    return OF_LABELS.format(y=label) if label else HELP
 
 
 def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
