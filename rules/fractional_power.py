@@ -165,6 +165,7 @@ def normalized(power: Site, total: Site, here: Context) -> list[Fix]:
     square = moments.squared(squares.value("x")) if squares is not None else None
     if (
         square is None
+        or squares is None
         or not squares.complete
         or quotient is None
         or quotient.op.name != "tf.divide"

@@ -37,16 +37,16 @@ import re
 from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, rule
 
 SCALED = re.compile(
-    r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|enable_mixed_precision_graph_rewrite)\b"
+    r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|LossScaleOptimizer|enable_mixed_precision_graph_rewrite)\b"
 )
 STEPS = ("apply_gradients", "apply", "minimize")
 
 
 @rule("TFN603", "loss-not-scaled", on="method.gradient")
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if here.policy() != "mixed_float16" or SCALED.search(here.source.code):
-        return
     if not any(here.calls(name) for name in STEPS):
+        return
+    if here.policy() != "mixed_float16" or here.holds_in_program(SCALED):
         return
     yield here.finding(
         site,

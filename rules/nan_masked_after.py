@@ -42,6 +42,7 @@ from tfnanlint.api import (
     argument,
     domains,
     filler,
+    label_behind,
     nan_masks,
     rule,
     weights,
@@ -56,6 +57,11 @@ INSIDE = {
 HELP = (
     "the features (or whatever makes the NaN) need the mask first: replace them by 0 before the weights see them, and use "
     "that mask again at the end"
+)
+
+OF_LABELS = (
+    "fill '{y}' in before anything is computed of it, for example with the prediction, "
+    "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave these elements out of the mean"
 )
 
 
@@ -75,14 +81,16 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = mask_first(choice, kept, test, here)
     name = here.text(choice.node.func)
+    label = label_behind(kept, choice.point) if not fixes else ""
+    first = f"; fill in '{label}' first" if label else ""
     yield here.finding(
         choice,
         None,
         f"'{name}' hides NaN from the loss, not from the gradient: what this was computed with "
-        "becomes NaN while the loss stays finite",
+        f"becomes NaN while the loss stays finite{first}",
         Certainty.MAY,
         fixes,
-        help="" if fixes else HELP,
+        help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
     )
 
 

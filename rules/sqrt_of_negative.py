@@ -17,8 +17,9 @@ floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactl
 infinite gradient.
 
 Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
-of a schedule know, and nothing that is written here. So is, where surely no gradient is taken,
-everything but such a variance, which is NaN as a value.
+of a schedule know, and nothing that is written here. So is, where nothing says that a gradient is
+taken, all but a random draw or a weight that starts with one, and where surely none is, all but
+these and a variance, which are NaN as values.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -38,6 +39,7 @@ from tfnanlint.api import (
     Iterator,
     Site,
     argument,
+    evidence,
     moments,
     radicands,
     repairs,
@@ -51,22 +53,24 @@ from tfnanlint.api import (
     "sqrt-of-negative",
     on="tf.sqrt K.sqrt tf.math.rsqrt",
     over="TFN102 TFN202 TFN203 TFN310",
-    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0:
         return
     variance = radicands.variance_under(root)
-    if variance is None and radicands.is_taken_for_nonnegative(root):
+    drawn = evidence.drawn_below_zero(x)
+    is_plain = variance is None and not drawn
+    if is_plain and radicands.is_taken_for_nonnegative(root):
         return
-    if radicands.is_running_state(root) or here.hidden(root):
+    if not drawn and radicands.is_running_state(root) or here.hidden(root):
         return
     unseen = variance is None or root.differentiated is Differentiated.NO
     if root.op.name == "K.sqrt" and unseen:
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
-    if variance is None and radicands.is_any_product(root):
+    if is_plain and radicands.is_any_product(root):
         certainty = Certainty.UNKNOWN
     by_sums = variance is not None and variance[1].summed
     yield here.finding(
@@ -79,9 +83,17 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         if by_sums
         else "",
         covers=[variance[0].node] if variance is not None else (),
-        doubtful=variance is None
-        and (root.differentiated is Differentiated.NO or radicands.is_less_ratio(root)),
+        doubtful=is_doubtful(root, variance is not None, drawn),
     )
+
+
+def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
+    """Whether nothing but the bounds of a root's input says that it comes below 0, and nobody is
+    known to take a gradient, or it is the difference of two rates.
+    """
+    if drawn or root.differentiated is Differentiated.YES:
+        return not drawn and not is_variance and radicands.is_less_ratio(root)
+    return root.differentiated is Differentiated.UNKNOWN or not is_variance
 
 
 def message(root: Site, of_variance: bool) -> str:

@@ -35,7 +35,7 @@ CHECKED = re.compile(
 )
 
 
-@rule("TFN803", "unchecked-data", on="method.fit", preview=True)
+@rule("TFN803", "unchecked-data", on="method.fit method.train_on_batch", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if CHECKED.search(here.source.code) or site.value("self").obj is None:
         return

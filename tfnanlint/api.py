@@ -43,7 +43,7 @@ from tfnanlint.idioms.exponents import (
     shifted_by_maximum,
     tame,
 )
-from tfnanlint.idioms.labels import of_labels, truth_only
+from tfnanlint.idioms.labels import label_behind, of_labels, truth_only
 from tfnanlint.idioms.loss_pairs import (
     COMPILE,
     FAMILIES,
@@ -144,6 +144,7 @@ __all__ = [
     "number",
     "number_text",
     "of_itself",
+    "label_behind",
     "of_labels",
     "on_a_grid",
     "one_hot_choice",

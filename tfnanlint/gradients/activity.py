@@ -9,12 +9,13 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Iterator
 
+from tfnanlint.conventions.roles import is_measured, is_penalty
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
-from tfnanlint.interp.callgraph.function_flow import HOOKS
+from tfnanlint.interp.callgraph.hooks import HOOKS
 from tfnanlint.ops.families.variables import started
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
@@ -111,19 +112,11 @@ _UNTRAINED_METHODS = frozenset(
 _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
-# What is measured or prepared and not trained, by the names that people give it.
-_MEASURED = re.compile(
-    r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
-    r"schedules?|learning_rate|(?<!weight_)decay|"
-    r"configure|"
-    r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)"
-)
 # What is trained by, by the names that people give it, if it is none that is only read off. What a
 # penalty mixes its points from, before its tape, takes no part in that.
 _LOSS = re.compile(
     r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?"
 )
-_PENALTY = re.compile(r"(?:^|_)penalty(?:_|$)")
 # What works on gradients that were taken already.
 _ON_GRADIENTS = re.compile(
     r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
@@ -362,7 +355,7 @@ class Gradients:
             ):
                 return Differentiated.NO  # what comes before the tape or after it
             if scope.function is not None:
-                penalty = _PENALTY.search(scope.function.name) is not None
+                penalty = is_penalty(scope.function.name)
                 if penalty and scope.tapes and time < scope.tapes[0][0]:
                     # the points at which a gradient is taken, mixed of data
                     return Differentiated.UNKNOWN
@@ -536,12 +529,13 @@ class Gradients:
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
         if holds_tests(self.module.source.path) or _ON_GRADIENTS.fullmatch(function.name):
             return True
-        if "loss" not in function.name and _METRICS.fullmatch(
-            self.module.source.path.replace(os.sep, "/")
-        ):
-            return True
-        return "loss" not in function.name and any(
-            _MEASURED.search(name.lower()) for name in (function.name, stem)
+        if "loss" in function.name:
+            return False
+        return (
+            is_measured(function.name)
+            or is_measured(stem)
+            and not is_penalty(function.name)
+            or _METRICS.fullmatch(self.module.source.path.replace(os.sep, "/")) is not None
         )
 
     def _from_callers(self, function: Function) -> Differentiated:

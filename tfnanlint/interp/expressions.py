@@ -93,7 +93,9 @@ _OF_KERAS: Final = frozenset(("keras", "K", "ops", "method"))
 _OF_TENSORS: Final = frozenset(("tf", "K", "ops", "raw"))  # they make tensors of numbers, too
 _MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
 # `prob`: of distributions
-_KERAS_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))
+_KERAS_METHODS: Final = frozenset(
+    ("add_weight", "add_variable", "compile", "fit", "train_on_batch", "prob")
+)
 _STATE_METHODS: Final = frozenset(
     ("get_slot", "add_slot", "_zeros_slot", "add_variable_from_reference", "_resource_scatter_add")
 )  # of optimizers
@@ -292,7 +294,12 @@ def _result(ev: Evaluator, site: Site) -> Value:
     if site.library == "np" and value.kind in ("tensor", "array"):
         value.kind = "array"  # also of tensors
         value = value if value.dtype != "bfloat16" else of_bfloat16(value)
-    elif value.kind == "tensor" and site.library in _PLAIN and not site.arrives("tensor"):
+    elif (
+        value.kind == "tensor"
+        and site.library in _PLAIN
+        and not site.op.starts
+        and not site.arrives("tensor")
+    ):
         # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
         value.kind = "array" if site.library == "method" and site.arrives("array") else "unknown"
     elif value.kind == "array" and site.library in _MAKING_TENSORS:
@@ -612,12 +619,15 @@ def _handed_on_to(ev: Evaluator, site: Site, node: ast.Call, point: Point) -> No
     """Give a site the values that `**kwargs` stands for, or say that some arguments are not
     seen.
     """
-    kept = calls.hidden(node, point)
-    for keyword, binding in (kept or {}).items():
+    keywords: dict[str, Binding] | None = {}
+    for one in node.keywords:
+        spread = arguments.pairs_spread(ev, one.value, point) if one.arg is None else {}
+        keywords = None if keywords is None or spread is None else keywords | spread
+    for keyword, binding in (keywords or {}).items():
         param = SYNONYMS.get(keyword) if keyword not in site.op.params else keyword
         if param in site.op.params and param not in site.args:
             site._values[param] = binding.value(ev)
-    site.hidden = kept is None
+    site.hidden = keywords is None
 
 
 def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:

@@ -45,6 +45,23 @@ class Precision:
                         found.append((text, node))
         return self._policies[module]
 
+    def policies_of_program(
+        self, ev: Evaluator, module: Module
+    ) -> list[tuple[str, ast.Call, Module]]:
+        """The dtypes and policies that a file, or else the program that imports it, makes Keras use
+        everywhere, with the calls that do so and their files.
+        """
+        own = [(text, call, module) for text, call in self.policies(ev, module)]
+        if own or module.project is None:
+            return own
+        setters = map(module.project.module_or_own, module.project.half_setters(module.source.path))
+        return [
+            (text, call, setter)
+            for setter in setters
+            if setter is not None
+            for text, call in self.policies(ev, setter)
+        ]
+
     def computes_in(self, ev: Evaluator, made: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where
         it cannot be told.

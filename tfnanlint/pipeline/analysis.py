@@ -48,6 +48,7 @@ ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
+_COMPILE: Final = "compile"  # what hands labels and predictions to the losses of other files
 _MAX_BEHIND: Final = 12  # ops between such a place and the parameter
 _BUILTINS: Final = frozenset(dir(builtins))
 # How a name can be bound to something else than a function, as text: what stands behind the name,
@@ -387,8 +388,17 @@ class File:
             origin = value.origin
         if not isinstance(origin, Note) or not origin.parameter:
             return False
-        called = self.module.source.path, getattr(origin.node, "name", "")
-        if called not in self.interpreter.session.overlooked or called[1].startswith("__"):
+        name = getattr(origin.node, "name", "")
+        return (
+            not name.startswith("__")
+            and self._has_few_callers(name)
+            or self._has_few_callers(_COMPILE)
+        )
+
+    def _has_few_callers(self, name: str) -> bool:
+        """Whether a draft did without the calls of a name in a few other files."""
+        called = self.module.source.path, name
+        if called not in self.interpreter.session.overlooked:
             return False
         callers = self.project.importing(*called)
         return 0 < len(callers) <= _FEW_IMPORTERS and not all(map(holds_tests, callers))

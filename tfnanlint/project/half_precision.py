@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.source import holds_tests
@@ -55,37 +55,51 @@ def _half(node: ast.expr) -> str:
     return named[1] if named is not None else ""
 
 
-def halves_of(
+def setters_of(
     texts: Mapping[str, bytes], importing: Mapping[bytes, list[tuple[str, bytes]]]
-) -> dict[str, str]:
-    """The dtypes of 16 bits that the program of each file asks for, by path: that of files which
-    import one another, or which a third one imports. `importing` are the files by the words in
-    their import statements. A file of tests asks for itself only.
+) -> dict[str, tuple[str, ...]]:
+    """The files by which the program of each file asks for a dtype of 16 bits, by path: a program
+    is a file and all that it imports, and what one of them sets holds for all. `importing` are the
+    files by the words in their import statements. A file of tests asks for itself only.
     """
-    asked = {
-        path: half
-        for path, data in texts.items()
-        if (half := half_wanted(data)) and not holds_tests(path)
-    }
-    if not asked:
+    asking = [path for path, data in texts.items() if half_wanted(data) and not holds_tests(path)]
+    if not asking:
         return {}
-    named: dict[bytes, set[str]] = {}
+    imports, importers = _imports(texts, importing)
+    found: dict[str, list[str]] = {}
+    for path in asking:
+        programs = [one for one in _reached([path], importers) if not holds_tests(one)]
+        for one in _reached(programs, imports):
+            found.setdefault(one, []).append(path)
+    return {path: tuple(setters) for path, setters in found.items()}
+
+
+def _imports(
+    texts: Mapping[str, bytes], importing: Mapping[bytes, list[tuple[str, bytes]]]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The files that each file imports, and those that import it."""
+    named: dict[bytes, list[str]] = {}
     for path in texts:
-        named.setdefault(_stem(path), set()).add(path)
-    beside: dict[str, set[str]] = {}
+        named.setdefault(_stem(path), []).append(path)
+    imports: dict[str, list[str]] = {}
+    importers: dict[str, list[str]] = {}
     for word, files in importing.items():
         for importer, _ in files if word in named else ():
             for imported in named[word]:
-                beside.setdefault(importer, set()).add(imported)
-                beside.setdefault(imported, set()).add(importer)
-    found: dict[str, str] = {}
-    for path, half in asked.items():
-        queue = [path]
-        while queue:
-            one = queue.pop()
-            if one not in found:
-                found[one] = half
-                queue += beside.get(one, ())
+                imports.setdefault(importer, []).append(imported)
+                importers.setdefault(imported, []).append(importer)
+    return imports, importers
+
+
+def _reached(starts: Iterable[str], arrows: Mapping[str, list[str]]) -> dict[str, None]:
+    """Some files and those that arrows lead to from there, in order."""
+    found: dict[str, None] = {}
+    queue = list(starts)
+    while queue:
+        path = queue.pop()
+        if path not in found:
+            found[path] = None
+            queue += arrows.get(path, ())
     return found
 
 

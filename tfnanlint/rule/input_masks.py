@@ -40,7 +40,7 @@ def repaired(here: Context, masked: Masked) -> list[Fix]:
     x = site.args.get(masked.param)
     if x is None or not masked.direct or masked.test.node is None:
         return []
-    alone = read_by_choice_only(masked, here.around(site.node))
+    alone = read_by_choice_only(masked)
     if _is_nested(site, choice, here):
         claim = Claim.EQUAL
     else:

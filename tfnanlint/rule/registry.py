@@ -296,7 +296,7 @@ class Context:
             return (
                 self.masks.conditional
                 and site.differentiated is Differentiated.NO
-                and self.masks.passed_over(site, self.around(site.node))
+                and self.masks.passed_over(site)
             )
         if masked.choice.op.name not in CLIPS:
             return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)
@@ -420,10 +420,16 @@ class Context:
                             yield site
 
     def policy(self) -> str:
-        """The dtype or policy that this file makes Keras use everywhere (`mixed_float16`), "" when
-        it sets none.
+        """The dtype or policy that this file, or else the program that imports it, makes Keras use
+        everywhere (`mixed_float16`), "" when neither sets one.
         """
-        return next((text for text, _ in self.interpreter.policies(self.module)), "")
+        return next((text for text, *_ in self.interpreter.policies_of_program(self.module)), "")
+
+    def holds_in_program(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a pattern is found in this file, or in those that set the policy of its program."""
+        setters = (module for *_, module in self.interpreter.policies_of_program(self.module))
+        texts = (module.source.code for module in (self.module, *setters))
+        return any(pattern.search(text) is not None for text in texts)
 
     def inherits(self, site: Site, *roots: str) -> bool:
         """Whether a site stands in a method of a class with a base outside of the program whose

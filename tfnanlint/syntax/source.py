@@ -80,6 +80,8 @@ _WALRUS = re.compile(":=")
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _SETTER = re.compile(r"@(\w+)\.setter\b")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_UTF_8 = ("utf-8", "utf8", "utf_8")
+_STRAY = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as they were decoded
 _LINE_FEED = re.compile("\n")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others
 # (`a.x, b.y = 1, 2`).
@@ -102,9 +104,12 @@ def _plain(data: bytes) -> bool:
 
 def decode(data: bytes) -> tuple[str, str]:
     """Text and encoding name of Python source bytes, by BOM and PEP 263; line endings are kept.
+    Bytes of a comment that are no UTF-8 become U+FFFD where the file declares itself to be in
+    UTF-8: Python reads over them.
 
     Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
     """
+    encoding = ""
     try:
         if _plain(data):
             return data.decode("utf-8"), "utf-8"
@@ -113,8 +118,38 @@ def decode(data: bytes) -> tuple[str, str]:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
         text = data.decode(encoding)
     except (SyntaxError, LookupError, UnicodeDecodeError) as error:
-        raise Unreadable(f"cannot decode the file: {error}") from None
+        lenient = _with_stray_bytes(data) if isinstance(error, UnicodeDecodeError) else None
+        if lenient is None or encoding not in _UTF_8 or not _declares(data):
+            raise Unreadable(f"cannot decode the file: {error}") from None
+        text = lenient
     return text, encoding
+
+
+def _declares(data: bytes) -> bool:
+    """Whether one of the first two lines may declare an encoding."""
+    return b"coding" in b"".join(data.splitlines()[:2])
+
+
+def _with_stray_bytes(data: bytes) -> str | None:
+    """The text of bytes of which some in comments are no UTF-8, U+FFFD in their place; None where
+    others are none either.
+    """
+    loose = data.decode("utf-8", "surrogateescape")
+    text = _STRAY.sub("\ufffd", loose)
+    comments: dict[int, int] = {}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                comments[token.start[0]] = token.start[1]
+    except (SyntaxError, tokenize.TokenError):
+        return None
+    rows = enumerate(io.StringIO(loose), 1)
+    is_comment = all(
+        row in comments and stray.start() > comments[row]
+        for row, line in rows
+        for stray in _STRAY.finditer(line)
+    )
+    return text if is_comment else None
 
 
 def encode(text: str, encoding: str) -> bytes:

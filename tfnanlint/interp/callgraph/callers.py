@@ -10,6 +10,7 @@ from typing import Any, Iterator
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
+from tfnanlint.interp.callgraph.hooks import called_elsewhere
 from tfnanlint.program import functions as calls
 from tfnanlint.program.functions import Bound, ClassObject, Function
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Point, unrefined
@@ -207,6 +208,40 @@ class Callers:
                     function, leading + positional, keywords, hidden=not complete
                 )
         return None
+
+
+def is_idle(ev: Evaluator, function: Function, depth: int = 4) -> bool:
+    """Whether no call in the project leads to a function, nobody hands it on and no library calls
+    it: what it hands to others arrives only if somebody outside of the project calls it.
+    """
+    if (
+        isinstance(function.node, ast.Lambda)
+        or function.point.scope.function is not None
+        or function.is_property
+        or function.name.startswith("__")
+        or called_elsewhere(function)
+        or ev.is_compiled(function)
+        or ev.escapes(function)
+    ):
+        return False
+    return not _called_abroad(ev, function) and all(
+        depth > 0
+        and (caller := point.scope.function) is not None
+        and (caller.node is function.node or is_idle(ev, caller, depth - 1))
+        for call, point in function.module.calls_to(function.name, ev)
+        if ev.arguments_for(function, call, point) is not None
+    )
+
+
+def _called_abroad(ev: Evaluator, function: Function) -> bool:
+    """Whether another file of the project may call a function, as its text tells."""
+    project = function.module.project
+    if project is None:
+        return False
+    if not ev.session.sees_callers:
+        overlook(ev, function, function.name)
+        return False
+    return bool(project.importing(function.module.source.path, function.name))
 
 
 def local_name(function: Function) -> str:

@@ -15,6 +15,7 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.callgraph import callers
+from tfnanlint.interp.callgraph.hooks import called_elsewhere
 from tfnanlint.program import functions as calls
 from tfnanlint.program.functions import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.program.module import Module
@@ -33,10 +34,6 @@ from tfnanlint.syntax.nodes import (
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NUMERIC_KINDS, Choice, Many, Value, unknown
 
-# Methods that a base class calls with values of its own.
-HOOKS: Final = frozenset(
-    "call __call__ build train_step test_step predict_step compute_loss forward".split()
-)
 MAX_ROUTES: Final = 8  # names under which one function is followed
 _FUNCTIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef))
 # what may hold a part, or be one of its parts
@@ -339,6 +336,8 @@ class FunctionFlow:
         holder: Any = use.around[use.node]
         if type(holder) is not CALL:
             return isinstance(holder, ast.Return)
+        if _is_fallback(holder, use.node):
+            return False
         name = resolution.resolve(ev, holder.func, use.point)
         if name is None:
             return _of_others(holder, use.point.module)
@@ -399,6 +398,8 @@ class FunctionFlow:
                 return _ON if leaf(node) in _LOOKING else _DONE
             course.unnamed[call] = use.point
             return _DONE
+        if _is_fallback(call, node):
+            return _ON
         if (
             _of_others(call, use.point.module)
             and resolution.resolve(ev, call.func, use.point) is None
@@ -621,18 +622,6 @@ class FunctionFlow:
         ]
 
 
-def called_elsewhere(function: Function) -> bool:
-    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before
-    its callers are looked for.
-    """
-    return (
-        not function.transparent
-        or function.registered
-        or function.owner is not None
-        and function.name in HOOKS
-    )
-
-
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
     nodes: list[Any] = nodes_in(expression)
@@ -664,6 +653,18 @@ def _of_others(call: ast.Call, module: Module) -> bool:
         and name not in _STORING
         and f"def {name}(" not in module.source.code
         and f"class {name}" not in module.source.code
+    )
+
+
+def _is_fallback(call: ast.Call, node: ast.AST) -> bool:
+    """Whether a function is what a dict gives for a name that it does not hold:
+    `HANDLERS.get(name, f)`.
+    """
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in _LOOKING
+        and len(call.args) == 2
+        and call.args[1] is node
     )
 
 

@@ -11,6 +11,7 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import INF, Value
+from tfnanlint.values.value import Namespace
 
 RANDOM: Final = dict(pure=False, main="")
 INTEGERS = ("int32", "int64", "uint8", "int8", "int16", "uint16", "uint32", "uint64")
@@ -359,8 +360,8 @@ op(
     "np.random.RandomState",
     "np.random.default_rng np.random.Generator",
     "seed",
-    lambda site: t.unknown("instance"),
-    untested="not a number",
+    lambda site: Value(kind="module", obj=Namespace("np.random")),
+    untested="not a number: its methods draw as the functions of NumPy do",
     **RANDOM,
 )
 op(

@@ -840,12 +840,20 @@ op(
     reaches=(0.0,),
     untested="takes integers",
 )
+
+
+def _never_below_zero(site: Site, weights: str) -> bool:
+    """Whether weights are left out, or none of them is negative."""
+    given = site.value(weights) if site.given(weights) else None
+    return given is None or given.kind == "none" or given.lo >= 0
+
+
 op(
     "tf.math.confusion_matrix",
     "tf.confusion_matrix",
     "labels predictions num_classes weights dtype name",
     lambda site: Value(
-        0.0 if not site.given("weights") else -INF,
+        0.0 if _never_below_zero(site, "weights") else -INF,
         INF,
         dtype=indices(site, "int32", "int32", "dtype"),
     ),

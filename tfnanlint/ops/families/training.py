@@ -30,6 +30,15 @@ op(
     untested="trains a model",
     pure=False,
 )
+op(
+    "method.train_on_batch",
+    "",
+    "self x y sample_weight class_weight reset_metrics return_dict",
+    lambda site: unknown(),
+    main="x",
+    untested="trains a model",
+    pure=False,
+)
 
 
 def _dataset(name: str, classes: int, highest: float, dtype: str = "uint8") -> None:
