@@ -17,8 +17,9 @@ floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactl
 infinite gradient.
 
 Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
-of a schedule know, and nothing that is written here. So is, where surely no gradient is taken,
-everything but such a variance, which is NaN as a value.
+of a schedule know, and nothing that is written here. So is, where nothing shows that a gradient is
+taken, everything but such a variance and the squared distance `|a|^2 - 2ab + |b|^2`, which rounding
+makes NaN as values.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -40,6 +41,7 @@ from tfnanlint.api import (
     Site,
     Value,
     argument,
+    differences,
     evidence,
     moments,
     plain,
@@ -57,7 +59,7 @@ PRODUCTS = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum", "tf.linal
     "sqrt-of-negative",
     on="tf.sqrt K.sqrt tf.math.rsqrt",
     over="TFN102 TFN202 TFN203 TFN310",
-    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
@@ -69,7 +71,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         or complement(root, here)
         or evidence.handed_in(x)
         or (not x.known or lifted(x, here))
-        and not difference(root, here)
+        and not difference(root)
     ):
         return
     if state(root, x, here) or here.hidden(root):
@@ -80,7 +82,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     if (
         variance is None
         and -x.lo == x.hi == INF
-        and not difference(root, here)
+        and not difference(root)
         and not trained(root, here)
     ):
         certainty = Certainty.UNKNOWN
@@ -110,7 +112,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         else "",
         covers=[variance[0].node] if variance is not None else (),
         doubtful=variance is None
-        and (root.differentiated is Differentiated.NO or of_ratio(root, here)),
+        and not differences.has_form(x, differences.is_squared_distance)
+        and (root.differentiated is not Differentiated.YES or of_ratio(root, here)),
     )
 
 
@@ -186,44 +189,13 @@ def of_ratio(root: Site, here: Context) -> bool:
     return any(quotient is not None and not quotient.value("y").is_number for quotient in quotients)
 
 
-def difference(root: Site, here: Context) -> bool:
-    """Whether something is taken away from nonnegative values: |a|^2 - |b|^2, |a|^2 - 2ab + |b|^2."""
-    parts = terms(root.value("x"), 1, here)
-    plus = [value for sign, value in parts if sign > 0]
-    minus = [value for sign, value in parts if sign < 0]
-    return (
-        bool(plus)
-        and bool(minus)
-        and all(value.nonnegative for value in plus)
-        and all(value.nonnegative or dot(value, here) for value in minus)
-    )
-
-
-def terms(value: Value, sign: int, here: Context, depth: int = 4) -> list[tuple[int, Value]]:
-    """The summands of a value, with their signs."""
-    value = plain(value)
-    site = here.made_by(value, "tf.add", "tf.subtract") if depth else None
-    if site is None:
-        return [(sign, value)]
-    other = -sign if site.op.name == "tf.subtract" else sign
-    return terms(site.value("x"), sign, here, depth - 1) + terms(
-        site.value("y"), other, here, depth - 1
-    )
-
-
-def dot(value: Value, here: Context) -> bool:
-    """Whether a value is twice a product of matrices or vectors."""
-    twice = here.made_by(value, "tf.multiply")
-    if twice is None:
-        return False
-    return any(
-        twice.value(p).is_number
-        and twice.value(p).const == 2
-        and here.made_by(
-            plain(twice.value(other)), "tf.matmul", "tf.tensordot", "tf.einsum", "tf.reduce_sum"
-        )
-        is not None
-        for p, other in (("x", "y"), ("y", "x"))
+def difference(root: Site) -> bool:
+    """Whether something is taken away from nonnegative values, |a|^2 - |b|^2, |a|^2 - 2ab + |b|^2,
+    or a root is that of a discriminant; in one of the ways in which the value can arise.
+    """
+    x = root.value("x")
+    return differences.has_form(x, differences.is_difference_of_squares) or differences.has_form(
+        x, differences.is_discriminant
     )
 
 

@@ -17,8 +17,8 @@ from tfnanlint.guards.post_guards import (
     zero_put_in,
 )
 from tfnanlint.idioms import confusion_counts as tallies
+from tfnanlint.idioms import differences, moments, quantities
 from tfnanlint.idioms import loop_counters as counters
-from tfnanlint.idioms import moments, quantities
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
     exponential_of,
@@ -50,7 +50,7 @@ from tfnanlint.rule import quotients
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import Changed, Context, Part, rule
-from tfnanlint.uses.uses import absorbed, decides, never_reached
+from tfnanlint.uses.uses import absorbed, decides, goes_into, never_reached
 from tfnanlint.values.value import (
     FLOATS,
     INF,
@@ -79,6 +79,7 @@ __all__ = [
     "Context",
     "counters",
     "decides",
+    "differences",
     "Differentiated",
     "Domain",
     "domain",
@@ -90,6 +91,7 @@ __all__ = [
     "Finding",
     "Fix",
     "FLOATS",
+    "goes_into",
     "image",
     "INF",
     "Iterator",
