@@ -51,6 +51,7 @@ from tfnanlint.api import (
     ast,
     counters,
     decides,
+    densities,
     evidence,
     plain,
     quantities,
@@ -88,7 +89,8 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         return
     param = DIVISORS.get(division.op.name, "y")
     divisor = division.value(param)
-    why = reason(division, divisor, here)
+    of_probabilities = ratio(division, divisor, here)
+    why = of_probabilities or reason(division, divisor, here)
     if why is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
@@ -118,7 +120,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         param,
         f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
         certainty,
-        whole_repairs(division, param, here),
+        [] if of_probabilities else whole_repairs(division, param, here),
         covers=inner,
         help=advice(division, divisor),
         doubtful=doubtful,
@@ -136,6 +138,14 @@ def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
             here.no_fix = f"{place} divides by what is made of it, which may be 0 then, too"
             return []
     return fixes
+
+
+def ratio(division: Site, divisor: Value, here: Context) -> str | None:
+    """In words that the divisor is a probability or density that underflows, as the dividend does."""
+    if divisor.nonzero or divisor.guarded or not here.numeric(divisor):
+        return None
+    taken = division.differentiated is Differentiated.YES and densities.is_ratio(division)
+    return "a probability or density, which underflows to 0" if taken else None
 
 
 def rare(division: Site, divisor: Value, here: Context) -> bool:
@@ -356,6 +366,8 @@ def raised(value: Value, here: Context, depth: int = 8) -> bool:
 def advice(division: Site, divisor: Value) -> str:
     if divisor.nonnegative and quotients.of_half(division) and not quantities.zero_meant(division):
         return "in float16 no floor is far enough below ordinary values: divide in float32"
+    if densities.is_ratio(division):
+        return "divide by subtracting logarithms: tf.exp(log_p - log_q), of log_softmax or log_prob"
     if divisor.nonnegative or repairs.roots(divisor) or evidence.not_counted(divisor):
         return ""
     if not divisor.known:

@@ -17,7 +17,7 @@ from tfnanlint.guards.post_guards import (
     zero_put_in,
 )
 from tfnanlint.idioms import confusion_counts as tallies
-from tfnanlint.idioms import differences, moments, quantities
+from tfnanlint.idioms import densities, differences, moments, quantities
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
@@ -79,6 +79,7 @@ __all__ = [
     "Context",
     "counters",
     "decides",
+    "densities",
     "differences",
     "Differentiated",
     "Domain",
