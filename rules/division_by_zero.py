@@ -56,6 +56,7 @@ from tfnanlint.api import (
     plain,
     quantities,
     quotients,
+    ratios,
     repairs,
     rule,
     tallies,
@@ -89,8 +90,8 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         return
     param = DIVISORS.get(division.op.name, "y")
     divisor = division.value(param)
-    of_probabilities = ratio(division, divisor, here)
-    why = of_probabilities or reason(division, divisor, here)
+    form = ratio(division, divisor, here)
+    why = form or reason(division, divisor, here)
     if why is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
@@ -120,7 +121,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         param,
         f"{name} {'of' if param == 'x' else 'by'} {why}: {effect}, and so is the gradient",
         certainty,
-        [] if of_probabilities else whole_repairs(division, param, here),
+        [] if form and densities.is_ratio(division) else whole_repairs(division, param, here),
         covers=inner,
         help=advice(division, divisor),
         doubtful=doubtful,
@@ -141,9 +142,17 @@ def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
 
 
 def ratio(division: Site, divisor: Value, here: Context) -> str | None:
-    """In words that the divisor is a probability or density that underflows, as the dividend does."""
+    """In words what the form of the quotient says of its divisor: that of a cosine, a coefficient of
+    variation, a ratio of probabilities.
+    """
     if divisor.nonzero or divisor.guarded or not here.numeric(divisor):
         return None
+    if not division.given("x") or not division.given("y"):
+        return None
+    if divisor.kind == "tensor" and ratios.is_cosine(division):
+        return "the product of two lengths, each of which can be 0"
+    if divisor.kind == "tensor" and ratios.is_variation(division):
+        return "the mean of the same elements, which is 0 where they all are or cancel"
     taken = division.differentiated is Differentiated.YES and densities.is_ratio(division)
     return "a probability or density, which underflows to 0" if taken else None
 

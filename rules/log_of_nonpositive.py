@@ -148,7 +148,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     )
     limit = "0" if edge == 0 else "-1"
     if certainty is Certainty.UNKNOWN:
-        message = f"logarithm of a value about which nothing is known: at {limit} it is -inf, below it NaN"
+        what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
+        message = f"logarithm of {what}: at {limit} it is -inf, below it NaN"
         fixes = repairs.logarithm(here, log, edge=edge)
     else:
         kept = "a quotient whose dividend can be 0" if of_nothing else f"a value that is {words(x)}"

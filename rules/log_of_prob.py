@@ -83,8 +83,10 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
             doubtful=here.tested_for_nan(log),
         )
         return
-    density = densities.logged_density(log.value("x"))
-    if density is not None and here.numeric(log.value("x")):
+    x = log.value("x")
+    density = densities.logged_density(x) if here.numeric(x) else None
+    # TFN101 says it of a known one that nothing is added to
+    if density is not None and (densities.guards(x) or not x.known):
         yield here.finding(
             log,
             "x",

@@ -1,6 +1,7 @@
 """Mean or extreme of elements that were filtered, of which none may be left.
 
-`tf.reduce_mean` of an empty tensor is 0 / 0, NaN; `tf.reduce_max` is -inf and `tf.reduce_min` inf.
+`tf.reduce_mean` of an empty tensor is 0 / 0, NaN, and so are its variance and deviation;
+`tf.reduce_max` is -inf and `tf.reduce_min` inf.
 A batch without any positive example, a mask that is false everywhere, an image without boxes make
 it so, without an error.
 
@@ -15,8 +16,8 @@ Good:
 reported. For the extremes there is no neutral value to offer: choose one, and take it with
 `tf.cond` or by appending it to what is reduced.
 
-Doubtful is a mean in a function that does not divide by the number of the same elements, too: most
-batches hold some.
+Doubtful is, where no gradient is taken, a mean in a function that does not divide by the number of
+the same elements, too: most batches hold some.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/luminoth/issues/68
@@ -62,25 +63,27 @@ RESULTS = {
     "tf.reduce_mean": "of nothing the mean is 0 / 0, NaN",
     "tf.reduce_max": "of nothing the largest is -inf",
     "tf.reduce_min": "of nothing the smallest is inf",
+    "tf.math.reduce_variance": "of nothing the variance is 0 / 0, NaN",
+    "tf.math.reduce_std": "of nothing the deviation is 0 / 0, NaN",
 }
 
 
 @rule(
     "TFN107",
     "mean-of-nothing",
-    on="tf.reduce_mean tf.reduce_max tf.reduce_min",
+    on="tf.reduce_mean tf.reduce_max tf.reduce_min tf.math.reduce_variance tf.math.reduce_std",
     needs="boolean_mask dynamic_partition gather",
-    silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    silent="MAY/NO/DOUBTFUL",
 )
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
-    axis = reduction.const("axis")
-    if isinstance(axis, int) and axis != 0:
-        return  # a filter may leave nothing of its own axis, which is the first
     if not here.may_stem(reduction, "x", CHOOSING, ELEMENTWISE):
         return
     x = reduction.value("x")
     filters = filtered(x) if here.numeric(x) and x.dtype not in ("uint8", "int16", "int8") else None
-    if filters is None or asked(reduction, filters, here):
+    axis = reduction.const("axis")
+    if filters is None or isinstance(axis, int) and axis != (filtered_axis(x) or 0):
+        return  # a filter may leave nothing of its own axis
+    if asked(reduction, filters, here):
         return
     yield here.finding(
         reduction,
@@ -148,6 +151,35 @@ def filtered(value: Value, depth: int = 8) -> Site | None:
         if found is not None:
             return found
     return None
+
+
+def filtered_axis(value: Value, depth: int = 8) -> int | None:
+    """The axis of what a condition chose, which is the first one, counted with the axes that were
+    put before it: 1 in `kept[None, :]`; None where that is not seen.
+    """
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return None
+    if site.op.name in CHOOSING:
+        return 0
+    if site.op.name == "tf.expand_dims":
+        inner = filtered_axis(site.value("x"), depth - 1)
+        before = new_axes_before(site)
+        return None if inner is None or before is None else inner + before
+    params = [site.op.passes] if site.op.passes else [*site.args]
+    inside = [filtered_axis(site.value(param), depth - 1) for param in params]
+    return next((axis for axis in inside if axis is not None), None)
+
+
+def new_axes_before(site: Site) -> int | None:
+    """How many axes an index or `tf.expand_dims` puts before all others."""
+    if not isinstance(site.node, ast.Subscript):
+        axis = site.const("axis", None)
+        return None if not isinstance(axis, int) or axis < 0 else int(axis == 0)
+    index = site.node.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    slices = [number for number, part in enumerate(parts) if isinstance(part, ast.Slice)]
+    return slices[0] if slices else len(parts)
 
 
 def tests_of(mask: Value, depth: int = 4) -> set[ast.AST]:

@@ -29,6 +29,7 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 from __future__ import annotations
 
 from tfnanlint.api import (
+    CASTS,
     INF,
     Certainty,
     Claim,
@@ -37,6 +38,7 @@ from tfnanlint.api import (
     Finding,
     Fix,
     Iterator,
+    Note,
     Part,
     Site,
     Value,
@@ -45,11 +47,21 @@ from tfnanlint.api import (
     domains,
     evidence,
     filler,
+    masked_inputs,
     plain,
     rule,
 )
 
 TESTS = ("tf.math.is_nan", "tf.math.is_finite", "tf.math.is_inf")
+MASKS = (
+    *TESTS,
+    *CASTS,
+    "tf.not_equal",
+    "tf.equal",
+    "tf.logical_not",
+    "tf.logical_and",
+    "tf.subtract",
+)
 DATA = (
     "tf.gradients",
     "method.gradient",
@@ -71,10 +83,19 @@ HELP = (
 )
 
 
-@rule("TFN205", "nan-masked-after", on="tf.where K.switch ops.nan_to_num")
+@rule(
+    "TFN205",
+    "nan-masked-after",
+    on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply",
+    needs="where switch nan_to_num tf.boolean_mask:nan tf.boolean_mask:finite tf.multiply:nan "
+    "tf.multiply:finite",
+)
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     kept, how = tested(choice, here)
-    if kept is None or choice.differentiated is Differentiated.NO:
+    if kept is None:
+        yield from labels_masked(choice, here)
+        return
+    if choice.differentiated is Differentiated.NO:
         return
     safe = here.made_by(plain(kept), *NEVER_NAN)
     if (
@@ -103,11 +124,41 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     )
 
 
+def labels_masked(choice: Site, here: Context) -> Iterator[Finding]:
+    """What was computed from labels, or other data, and is masked where these are NaN."""
+    if choice.differentiated is Differentiated.NO or not may_mask(choice):
+        return
+    for condition, kept in masked_inputs.kept_values(choice):
+        data = masked_inputs.asked_for_nan(condition)
+        if data is None or not masked_inputs.is_computed_from(kept, data):
+            continue
+        name = data.origin.parameter if isinstance(data.origin, Note) else ""
+        what = f"'{name}'" if name else "what is tested"
+        yield here.finding(
+            choice,
+            None,
+            f"the mask hides NaN of {what} from the loss, not from the gradient: the derivative of "
+            "what was computed from it is 0 * NaN",
+            Certainty.MAY,
+            help=f"replace the NaN of {what} first, with one tf.where(tf.math.is_nan(..), 0., ..)",
+        )
+        return
+
+
+def may_mask(choice: Site) -> bool:
+    """Whether a mask may be a test for NaN, as far as the text tells."""
+    if choice.op.name == "tf.multiply":
+        return any(choice.may_be_made_by(param, *MASKS) for param in ("x", "y"))
+    if choice.op.name == "ops.nan_to_num":
+        return False
+    return choice.may_be_made_by("condition" if choice.given("condition") else "mask", *MASKS)
+
+
 def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
     """The value that is tested for NaN and kept where it has none, and the test's name."""
     if choice.op.name == "ops.nan_to_num":
         return choice.value("x"), choice.op.name
-    if not may_test(choice):
+    if not choice.given("condition") or not may_test(choice):
         return None, ""
     test = choice.value("condition")
     inverted = here.made_by(test, "tf.logical_not")

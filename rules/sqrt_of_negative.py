@@ -79,12 +79,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
-    if (
-        variance is None
-        and -x.lo == x.hi == INF
-        and not difference(root)
-        and not trained(root, here)
-    ):
+    if variance is None and -x.lo == x.hi == INF and not difference(root) and not trained(root):
         certainty = Certainty.UNKNOWN
     if root.op.name == "K.sqrt":
         message = (
@@ -117,13 +112,12 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     )
 
 
-def trained(root: Site, here: Context) -> bool:
-    """Whether a root is that of a weight or of the output of a layer, perhaps times a number. Of
-    products of tensors that can be any number, as far as they were followed, 1 of 4 in fresh code
-    was negative.
+def trained(root: Site) -> bool:
+    """Whether a root is that of a weight or of the output of a layer, perhaps times what is never
+    negative. Of products of tensors that can be any number, as far as they were followed, 1 of 4 in
+    fresh code was negative.
     """
-    product = here.made_by(root.value("x"), "tf.multiply", "tf.divide")
-    return product is None or any(product.value(param).kind == "number" for param in ("x", "y"))
+    return differences.has_form(root.value("x"), differences.has_one_sign)
 
 
 def lifted(x: Value, here: Context) -> bool:

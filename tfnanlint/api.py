@@ -17,7 +17,7 @@ from tfnanlint.guards.post_guards import (
     zero_put_in,
 )
 from tfnanlint.idioms import confusion_counts as tallies
-from tfnanlint.idioms import densities, differences, moments, quantities
+from tfnanlint.idioms import densities, differences, masked_inputs, moments, quantities, ratios
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
@@ -104,6 +104,7 @@ __all__ = [
     "made_by",
     "maker",
     "mask_test",
+    "masked_inputs",
     "Masked",
     "moments",
     "Named",
@@ -130,6 +131,7 @@ __all__ = [
     "Probability",
     "quantities",
     "quotients",
+    "ratios",
     "read_by_choice_only",
     "repairs",
     "rescued",

@@ -67,6 +67,26 @@ def is_squared_distance(term: Term) -> bool:
     )
 
 
+def has_sign_of_weight(term: Term) -> bool:
+    """Whether a term is one weight, or one output of a layer, times what is never negative."""
+    single = term.single
+    if single is None:
+        return False
+    signed = [atom for atom, exponent in single[0].factors if exponent % 2 == 1 and not atom.sign]
+    return len(signed) == 1 and signed[0].value is not None and signed[0].value.evident
+
+
+def has_one_sign(term: Term) -> bool:
+    """Whether a term is no product, or one whose sign is that of a weight."""
+    single = term.single
+    return single is None or len(single[0].factors) < 2 or has_sign_of_weight(term)
+
+
+def is_weight(value: Value) -> bool:
+    """Whether a value is a weight, its power or multiple: training can take it anywhere."""
+    return has_form(value, has_sign_of_weight)
+
+
 def are_never_both_zero(a: Value, b: Value) -> bool:
     """Whether the squares of two values add up to a number that is not 0: sqrt(p), sqrt(1 - p)."""
     squares = [raised(term_of(value), 2.0) for value in (a, b)]

@@ -29,7 +29,7 @@ from tfnanlint.terms.term import (
     sign_of,
 )
 from tfnanlint.values.session import Session
-from tfnanlint.values.value import NO_CONSTANT, WHOLE, Note, Value
+from tfnanlint.values.value import INF, NO_CONSTANT, WHOLE, Note, Value
 
 Terms = tuple[Term, ...]
 
@@ -68,6 +68,7 @@ _MOVES: Final = {
 }
 _MEANS: Final = {"tf.reduce_mean": "x", "method.mean": "self"}
 _SUMS: Final = {"tf.reduce_sum": "x", "method.sum": "self"}
+_EUCLIDEAN: Final = ("euclidean", "fro", 2, 2.0)
 _DOTS: Final = {
     "tf.matmul": ("x", "y"),
     "tf.tensordot": ("x", "y"),
@@ -296,6 +297,21 @@ def _applied_to(op: str, term: Term, detail: Hashable, value: Value, site: Site)
     return scaled(of_atom(atom), coefficient)
 
 
+def _norm(site: Site, value: Value, depth: int) -> Terms | None:
+    """The root of the sum of squares; other norms are ops of their own."""
+    if site.op.name == "tf.norm" and site.const("ord", "euclidean") not in _EUCLIDEAN:
+        return None
+    squares = [raised(term, 2.0) for term in _of(site, "x", depth)]
+    axis = setting(site, "axis", depth)
+    totals = [
+        _applied_to(TOTAL, square, axis, Value(0.0, INF), site)
+        for square in squares
+        if square is not None
+    ]
+    roots = [raised(total, 0.5, 1) for total in totals]
+    return tuple([root for root in roots if root is not None]) or None
+
+
 def _window_mean(site: Site, value: Value, depth: int) -> Terms | None:
     detail: Hashable = ("window", tuple([setting(site, param, depth) for param in _WINDOW]))
     return _linear(MEAN, _of(site, "x", depth), detail, value, site)
@@ -399,6 +415,8 @@ _BUILDERS: Final[dict[str, Callable[[Site, Value, int], Terms | None]]] = {
     "tf.layers.average_pooling2d": _window_mean,
     "tf.nn.conv2d": _window_sum,
     "tf.einsum": _einsum,
+    "tf.norm": _norm,
+    "tf.math.reduce_euclidean_norm": _norm,
     **{name: _itself for name in _SAME_ELEMENTS},
     **{name: _moved for name in _MOVES},
     **{name: _reduced(MEAN, param) for name, param in _MEANS.items()},
