@@ -128,6 +128,8 @@ def labels_masked(choice: Site, here: Context) -> Iterator[Finding]:
     """What was computed from labels, or other data, and is masked where these are NaN."""
     if choice.differentiated is Differentiated.NO or not may_mask(choice):
         return
+    if any(choice.given(param) and puts_nan(choice.value(param)) for param in ("x", "y")):
+        return  # what is chosen instead spoils the loss itself
     for condition, kept in masked_inputs.kept_values(choice):
         data = masked_inputs.asked_for_nan(condition)
         if data is None or not masked_inputs.is_computed_from(kept, data):
@@ -143,6 +145,15 @@ def labels_masked(choice: Site, here: Context) -> Iterator[Finding]:
             help=f"replace the NaN of {what} first, with one tf.where(tf.math.is_nan(..), 0., ..)",
         )
         return
+
+
+def puts_nan(value: Value) -> bool:
+    """Whether a value is NaN throughout, in some dtype: `logits.dtype.type(np.nan)`."""
+    node = value.origin.node if isinstance(value.origin, Site) else None
+    named = node is not None and any(
+        isinstance(part, ast.Attribute) and part.attr == "nan" for part in ast.walk(node)
+    )
+    return value.nan and value.lo > value.hi or named
 
 
 def may_mask(choice: Site) -> bool:

@@ -25,14 +25,18 @@ _DEPTH: Final = 4
 
 def logged_density(value: Value) -> Site | None:
     """The exponential of a density that is written out, or the `dist.prob`, of which a value is a
-    product, guarded or not; None for others.
+    product, guarded or not, in each way in which it can arise; None for others.
     """
-    for term in terms_of(value):
-        monomial = _unguarded(term)
-        for atom, exponent in monomial.factors if monomial is not None else ():
-            site = _density(atom, _DEPTH) if exponent > 0 else None
-            if site is not None:
-                return site
+    found = [_logged(term) for term in terms_of(value)]
+    return found[0] if None not in found else None
+
+
+def _logged(term: Term) -> Site | None:
+    monomial = _unguarded(term)
+    for atom, exponent in monomial.factors if monomial is not None else ():
+        site = _density(atom, _DEPTH) if exponent > 0 else None
+        if site is not None:
+            return site
     return None
 
 
