@@ -17,7 +17,7 @@ from setuptools import setup
 # What is compiled: the packages that evaluate programs, and modules that every file passes through.
 # What only makes fixes, reads settings or writes files is not.
 COMPILED = """
-syntax conventions values ops program project interp uses gradients guards idioms
+syntax conventions values ops terms program project interp uses gradients guards idioms
 rule/registry rule/trace rewrite/availability rewrite/epsilons
 config/keys config/patterns pipeline/analysis pipeline/prefilter
 """.split()

@@ -49,6 +49,7 @@ from tfnanlint.api import (
     Site,
     Value,
     decides,
+    densities,
     divisors,
     evidence,
     quantities,
@@ -82,7 +83,8 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         return
     param = DIVISORS.get(division.op.name, "y")
     divisor = division.value(param)
-    shown = zero_evidence(division, divisor, here)
+    form = divisors.form_evidence(division, divisor)
+    shown = form or zero_evidence(division, divisor, here)
     if shown is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
@@ -98,7 +100,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         param,
         f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and so is the gradient",
         certainty,
-        whole_repairs(division, param, here),
+        [] if form and densities.is_ratio(division) else whole_repairs(division, param, here),
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
         help=advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
@@ -145,6 +147,8 @@ def advice(division: Site, divisor: Value) -> str:
     """What to do where no fix is offered; empty where one is."""
     if divisor.nonnegative and quotients.of_half(division) and not quantities.zero_meant(division):
         return "in float16 no floor is far enough below ordinary values: divide in float32"
+    if densities.is_ratio(division):
+        return "divide by subtracting logarithms: tf.exp(log_p - log_q), of log_softmax or log_prob"
     if divisor.nonnegative or repairs.roots(divisor) or evidence.not_counted(divisor):
         return ""
     if not divisor.known:

@@ -15,6 +15,9 @@ gradient 0, at and below 0. An absolute value, `tf.abs(x) ** 0.5`, moves the pro
 base that changes its sign and a negative exponent there is no fix: decide which sign is meant.
 `tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
 
+An exponent that is a weight (a bent relu, generalised mean pooling) may become smaller than 1, and
+the power of a base that reaches 0 has an infinite gradient then.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
 https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and
 https://github.com/keras-team/keras/pull/23138
@@ -36,6 +39,7 @@ from tfnanlint.api import (
     Value,
     argument,
     ast,
+    differences,
     domain,
     evidence,
     moments,
@@ -59,6 +63,7 @@ ZEROED = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}
 def check(power: Site, here: Context) -> Iterator[Finding]:
     where = domain(power, "x")
     if where is None:
+        yield from by_weight(power, here)
         return
     base = power.value("x")
     if not here.numeric(base) or base.kind == "number" or base.is_number:
@@ -93,6 +98,25 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes(power, exponent, here),
         covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)],
+    )
+
+
+def by_weight(power: Site, here: Context) -> Iterator[Finding]:
+    """A base that can be 0 to the power of a weight, which training may take below 1."""
+    base, exponent = power.value("x"), power.value("y")
+    if not here.numeric(base) or base.kind == "number" or not base.zero or base.lo < 0:
+        return
+    if power.differentiated is Differentiated.NO or exponent.lo >= 1:
+        return
+    if not differences.is_weight(exponent) or not evidence.shows_zero(base) or here.hidden(power):
+        return
+    yield here.finding(
+        power,
+        "x",
+        f"power of a value that is {words(base)}, whose exponent is trained: where that is below 1 "
+        "the gradient is Inf at 0",
+        Certainty.MAY,
+        help="keep the base above 0, tf.maximum(x, 1e-6), or the exponent at or above 1",
     )
 
 

@@ -79,7 +79,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     limit = "0" if edge == 0 else "-1"
     fixes = repairs.logarithm(here, log, edge=edge)
     if certainty is Certainty.UNKNOWN:
-        what = "a value about which nothing is known"
+        what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
     else:
         by_dividend = not x.known and certainty is Certainty.MAY
         what = (

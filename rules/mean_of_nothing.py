@@ -1,6 +1,7 @@
 """Mean or extreme of elements that were filtered, of which none may be left.
 
-`tf.reduce_mean` of an empty tensor is 0 / 0, NaN; `tf.reduce_max` is -inf and `tf.reduce_min` inf.
+`tf.reduce_mean` of an empty tensor is 0 / 0, NaN, and so are its variance and deviation;
+`tf.reduce_max` is -inf and `tf.reduce_min` inf.
 A batch without any positive example, a mask that is false everywhere, an image without boxes make
 it so, without an error.
 
@@ -15,8 +16,8 @@ Good:
 reported. For the extremes there is no neutral value to offer: choose one, and take it with
 `tf.cond` or by appending it to what is reduced.
 
-Doubtful is a mean in a function that does not divide by the number of the same elements, too: most
-batches hold some.
+Doubtful is, where no gradient is taken, a mean in a function that does not divide by the number of
+the same elements, too: most batches hold some.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/luminoth/issues/68
@@ -46,26 +47,28 @@ RESULTS = {
     "tf.reduce_mean": "of nothing the mean is 0 / 0, NaN",
     "tf.reduce_max": "of nothing the largest is -inf",
     "tf.reduce_min": "of nothing the smallest is inf",
+    "tf.math.reduce_variance": "of nothing the variance is 0 / 0, NaN",
+    "tf.math.reduce_std": "of nothing the deviation is 0 / 0, NaN",
 }
 
 
 @rule(
     "TFN107",
     "mean-of-nothing",
-    on="tf.reduce_mean tf.reduce_max tf.reduce_min",
+    on="tf.reduce_mean tf.reduce_max tf.reduce_min tf.math.reduce_variance tf.math.reduce_std",
     needs="boolean_mask dynamic_partition gather",
-    silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    silent="MAY/NO/DOUBTFUL",
 )
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
-    axis = reduction.const("axis")
-    if isinstance(axis, int) and axis != 0:
-        return  # a filter may leave nothing of its own axis, which is the first
     if not here.may_stem(reduction, "x", CHOOSING, filtered_elements.ELEMENTWISE):
         return
     x = reduction.value("x")
     if not here.numeric(x) or x.dtype in SMALL_INTEGERS:
         return
     chosen = filtered_elements.filter_of(x)
+    axis = reduction.const("axis")
+    if isinstance(axis, int) and axis != (filtered_elements.filtered_axis(x) or 0):
+        return  # a filter may leave nothing of its own axis
     if chosen is None or asked(reduction, chosen, here):
         return
     yield here.finding(

@@ -36,6 +36,7 @@ from tfnanlint.api import (
     Finding,
     Fix,
     Iterator,
+    Note,
     Part,
     Site,
     Value,
@@ -43,6 +44,7 @@ from tfnanlint.api import (
     domains,
     filler,
     label_behind,
+    masked_inputs,
     nan_masks,
     rule,
     weights,
@@ -65,10 +67,19 @@ OF_LABELS = (
 )
 
 
-@rule("TFN205", "nan-masked-after", on="tf.where K.switch ops.nan_to_num")
+@rule(
+    "TFN205",
+    "nan-masked-after",
+    on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply",
+    needs="where switch nan_to_num tf.boolean_mask:nan tf.boolean_mask:finite tf.multiply:nan "
+    "tf.multiply:finite",
+)
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     patched = nan_masks.patched_value(choice)
-    if patched is None or choice.differentiated is Differentiated.NO:
+    if choice.differentiated is Differentiated.NO:
+        return
+    if patched is None:
+        yield from labels_masked(choice, here)
         return
     kept, test = patched
     if nan_masks.is_never_nan(kept, test):
@@ -91,6 +102,23 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
+    )
+
+
+def labels_masked(choice: Site, here: Context) -> Iterator[Finding]:
+    """What was computed from labels, or other data, and is masked where these are NaN."""
+    data = masked_inputs.masked_data(choice)
+    if data is None:
+        return
+    name = data.origin.parameter if isinstance(data.origin, Note) else ""
+    what = f"'{name}'" if name else "what is tested"
+    yield here.finding(
+        choice,
+        None,
+        f"the mask hides NaN of {what} from the loss, not from the gradient: the derivative of "
+        "what was computed from it is 0 * NaN",
+        Certainty.MAY,
+        help=f"replace the NaN of {what} first, with one tf.where(tf.math.is_nan(..), 0., ..)",
     )
 
 

@@ -17,9 +17,9 @@ floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactl
 infinite gradient.
 
 Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
-of a schedule know, and nothing that is written here. So is, where nothing says that a gradient is
-taken, all but a random draw or a weight that starts with one, and where surely none is, all but
-these and a variance, which are NaN as values.
+of a schedule know, and nothing that is written here. So is, where nothing shows that a gradient is
+taken, everything but a random draw, a weight that starts with one, such a variance, and the squared
+distance `|a|^2 - 2ab + |b|^2`, which rounding makes NaN as values.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -39,6 +39,7 @@ from tfnanlint.api import (
     Iterator,
     Site,
     argument,
+    differences,
     evidence,
     moments,
     radicands,
@@ -89,11 +90,16 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
 
 def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
     """Whether nothing but the bounds of a root's input says that it comes below 0, and nobody is
-    known to take a gradient, or it is the difference of two rates.
+    known to take a gradient, or it is the difference of two rates. A variance or squared distance
+    that rounding makes negative is NaN as a value.
     """
-    if drawn or root.differentiated is Differentiated.YES:
-        return not drawn and not is_variance and radicands.is_less_ratio(root)
-    return root.differentiated is Differentiated.UNKNOWN or not is_variance
+    if (
+        drawn
+        or is_variance
+        or differences.has_form(root.value("x"), differences.is_squared_distance)
+    ):
+        return False
+    return root.differentiated is not Differentiated.YES or radicands.is_less_ratio(root)
 
 
 def message(root: Site, of_variance: bool) -> str:

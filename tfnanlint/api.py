@@ -20,15 +20,19 @@ from tfnanlint.guards.size_tests import SizeTests
 from tfnanlint.idioms import (
     absorbed_epsilons,
     cross_entropy,
+    densities,
+    differences,
     divisors,
     filtered_elements,
     infinite_masks,
     late_guards,
     logarithm_arguments,
+    masked_inputs,
     moments,
     nan_masks,
     quantities,
     radicands,
+    ratios,
     relu_outputs,
     weights,
 )
@@ -68,7 +72,7 @@ from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import Changed, Context, Part, rule
-from tfnanlint.uses.uses import absorbed, decides, never_reached
+from tfnanlint.uses.uses import absorbed, decides, goes_into, never_reached
 from tfnanlint.values.value import (
     FLOATS,
     INF,
@@ -101,6 +105,8 @@ __all__ = [
     "cross_entropy",
     "cross_entropy_repairs",
     "decides",
+    "densities",
+    "differences",
     "Differentiated",
     "Domain",
     "domain",
@@ -114,6 +120,7 @@ __all__ = [
     "Finding",
     "Fix",
     "FLOATS",
+    "goes_into",
     "image",
     "INF",
     "infinite_masks",
@@ -130,6 +137,7 @@ __all__ = [
     "made_by",
     "maker",
     "mask_test",
+    "masked_inputs",
     "Masked",
     "moments",
     "Named",
@@ -159,6 +167,7 @@ __all__ = [
     "quantities",
     "quotients",
     "radicands",
+    "ratios",
     "read_by_choice_only",
     "relu_outputs",
     "repairs",

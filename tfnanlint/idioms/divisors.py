@@ -13,7 +13,7 @@ from typing import Final
 
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.guards.post_guards import Masks, plain
-from tfnanlint.idioms import confusion_counts, loop_counters, quantities
+from tfnanlint.idioms import confusion_counts, densities, loop_counters, quantities, ratios
 from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
@@ -68,6 +68,25 @@ def zero_evidence(
     for shows, text in _SUMS_THAT_VANISH:
         if shows(division, divisor, masks):
             return ZeroEvidence(text)
+    return None
+
+
+def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
+    """What the form of a quotient says of its divisor: that of a cosine, a coefficient of
+    variation, a ratio of probabilities; None where it says nothing.
+    """
+    if divisor.nonzero or divisor.guarded or not is_numeric(divisor):
+        return None
+    if not division.given("x") or not division.given("y"):
+        return None
+    if divisor.kind == "tensor" and ratios.is_cosine(division):
+        return ZeroEvidence("the product of two lengths, each of which can be 0")
+    if divisor.kind == "tensor" and ratios.is_variation(division):
+        return ZeroEvidence(
+            "the mean of the same elements, 0 where they all are or cancel"
+        )
+    if division.differentiated is Differentiated.YES and densities.is_ratio(division):
+        return ZeroEvidence("a probability or density, which underflows to 0")
     return None
 
 

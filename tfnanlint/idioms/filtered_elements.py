@@ -44,6 +44,35 @@ def filter_of(value: Value, depth: int = 8) -> Site | None:
     return None
 
 
+def filtered_axis(value: Value, depth: int = 8) -> int | None:
+    """The axis of what a condition chose, which is the first one, counted with the axes that were
+    put before it: 1 in `kept[None, :]`; None where that is not seen.
+    """
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return None
+    if site.op.name in FILTERS or site.op.name in PICKS:
+        return 0
+    if site.op.name == "tf.expand_dims":
+        inner = filtered_axis(site.value("x"), depth - 1)
+        before = _new_axes_before(site)
+        return None if inner is None or before is None else inner + before
+    params = [site.op.passes] if site.op.passes else [*site.args]
+    inside = [filtered_axis(site.value(param), depth - 1) for param in params]
+    return next((axis for axis in inside if axis is not None), None)
+
+
+def _new_axes_before(site: Site) -> int | None:
+    """How many axes an index or `tf.expand_dims` puts before all others."""
+    if not isinstance(site.node, ast.Subscript):
+        axis = site.const("axis", None)
+        return None if not isinstance(axis, int) or axis < 0 else int(axis == 0)
+    index = site.node.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    slices = [number for number, part in enumerate(parts) if isinstance(part, ast.Slice)]
+    return slices[0] if slices else len(parts)
+
+
 def _picks_by_test(site: Site) -> bool:
     """Whether a site is `tf.gather(x, tf.where(mask))`."""
     if site.op.name not in PICKS or not site.given("indices"):

@@ -28,7 +28,7 @@ def patched_value(choice: Site) -> tuple[Value, str] | None:
     """
     if choice.op.name == "ops.nan_to_num":
         return choice.value("x"), choice.op.name
-    if not _may_test(choice):
+    if not choice.given("condition") or not _may_test(choice):
         return None
     condition = choice.value("condition")
     inverted = made_by(condition, "tf.logical_not")

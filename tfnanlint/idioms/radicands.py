@@ -11,15 +11,20 @@ from typing import Final
 
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms import moments
+from tfnanlint.idioms import differences, moments
 from tfnanlint.idioms.vanishing import handed_in
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.values.value import INF, Value
 
 _MAX_FACTORS: Final = 8  # that are looked at in one product
-_INNER_PRODUCTS: Final = ("tf.reduce_sum", "tf.matmul", "tf.tensordot", "tf.einsum")
-_PRODUCTS: Final = (*_INNER_PRODUCTS, "tf.linalg.matvec")
+_PRODUCTS: Final = (
+    "tf.reduce_sum",
+    "tf.matmul",
+    "tf.tensordot",
+    "tf.einsum",
+    "tf.linalg.matvec",
+)
 _OTHER_OPERAND: Final = (("x", "y"), ("y", "x"))
 
 
@@ -95,38 +100,12 @@ def _is_raised_weight(x: Value) -> bool:
 
 
 def is_difference_of_squares(x: Value) -> bool:
-    """Whether something is taken away from nonnegative values: `|a|^2 - |b|^2`,
-    `|a|^2 - 2ab + |b|^2`.
+    """Whether something is taken away from nonnegative values, `|a|^2 - |b|^2`,
+    `|a|^2 - 2ab + |b|^2`, or a root is that of a discriminant; in one of the ways in which the
+    value can arise.
     """
-    terms = _terms(x, 1)
-    added = [value for sign, value in terms if sign > 0]
-    taken = [value for sign, value in terms if sign < 0]
-    if not added or not taken or not all(value.nonnegative for value in added):
-        return False
-    return all(value.nonnegative or _is_twice_product(value) for value in taken)
-
-
-def _terms(value: Value, sign: int, depth: int = 4) -> list[tuple[int, Value]]:
-    """The summands of a value, with their signs."""
-    value = plain(value)
-    site = made_by(value, "tf.add", "tf.subtract") if depth else None
-    if site is None:
-        return [(sign, value)]
-    second = -sign if site.op.name == "tf.subtract" else sign
-    left = _terms(site.value("x"), sign, depth - 1)
-    return left + _terms(site.value("y"), second, depth - 1)
-
-
-def _is_twice_product(value: Value) -> bool:
-    """Whether a value is twice a product of matrices or vectors."""
-    product = made_by(value, "tf.multiply")
-    if product is None:
-        return False
-    return any(
-        product.value(param).is_number
-        and product.value(param).const == 2
-        and made_by(plain(product.value(other)), *_INNER_PRODUCTS) is not None
-        for param, other in _OTHER_OPERAND
+    return differences.has_form(x, differences.is_difference_of_squares) or differences.has_form(
+        x, differences.is_discriminant
     )
 
 
@@ -142,15 +121,12 @@ def is_running_state(root: Site) -> bool:
 
 def is_any_product(root: Site) -> bool:
     """Whether a product of tensors that can be any number stands under a root. False: the root is
-    that of a weight or of the output of a layer, perhaps times a number.
+    that of a weight or of the output of a layer, perhaps times what is never negative.
     """
     x = root.value("x")
     if -x.lo != x.hi or x.hi != INF or is_difference_of_squares(x):
         return False
-    product = made_by(x, "tf.multiply", "tf.divide")
-    if product is None:
-        return False
-    return not any(product.value(param).kind == "number" for param in ("x", "y"))
+    return not differences.has_form(x, differences.has_one_sign)
 
 
 def is_less_ratio(root: Site) -> bool:

@@ -241,7 +241,7 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
         whole.rounds += [
             binding
             for one in lineages
-            if one.sets_by_name(attr)
+            if one.sets_by_name(attr) and _reads(one, attr)
             for method in one.methods.values()
             if sets(spelled_names(method.node), attr)
             for binding in _kept_from_dicts(ev, method, attr, whole) or ()
@@ -307,6 +307,13 @@ def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> lis
         elif attr not in calls.signature_of(method.node.args)[1]:
             found.append(Parameter(method, attr, whole))
     return found
+
+
+def _reads(cls: ClassObject, attr: str) -> bool:
+    """Whether a class reads an attribute of this name. What nobody reads need not be among the
+    names that it is given: a hook that Keras asks for.
+    """
+    return any([type(one) is ATTRIBUTE and one.attr == attr for one in nodes_in(cls.node)])
 
 
 def _kept_from_dicts(

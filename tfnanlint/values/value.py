@@ -267,7 +267,7 @@ class Note:
     one that Keras fills; `computed` what a call gives that was not followed; `half` is the dtype of
     16 bits that one of the values joined has. `parameter` is the name of a parameter, `default` the
     text that one of which nothing is known has by default, or NOUGHT. `joined` are the origins of
-    all values that arrive here, of which `parent` is one.
+    all values that arrive here, of which `parent` is one, `options` the values where they are few.
     """
 
     __slots__ = (
@@ -283,6 +283,7 @@ class Note:
         "parameter",
         "half",
         "joined",
+        "options",
     )
 
     def __init__(
@@ -299,6 +300,7 @@ class Note:
         parameter: str = "",
         half: str = "",
         joined: tuple[Any, ...] = (),
+        options: tuple[Value, ...] = (),
     ) -> None:
         self.text = text
         self.node = node
@@ -310,6 +312,7 @@ class Note:
         self.computed = computed
         self.default = default
         self.parameter, self.half, self.joined = parameter, half, joined
+        self.options = options
 
     @property
     def given(self) -> bool:
@@ -745,6 +748,7 @@ def _joined_origin(values: list[Value]):
         parent=widest.origin,
         half=next((v.dtype for v in values if v.dtype in ("float16", "bfloat16")), ""),
         joined=tuple([v.origin for v in values]),
+        options=tuple(values) if len(values) <= MAX_OPTIONS else (),
     )
 
 

@@ -68,7 +68,8 @@ def _matmul(site: Site) -> Value:
 
 op(
     "tf.matmul",
-    "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot"
+    "operator.matmul"
+    " tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot"
     " raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul"
     " tf.sparse_tensor_dense_matmul tf.sparse_matmul",
     "x y transpose_a transpose_b adjoint_a adjoint_b name",

@@ -50,9 +50,9 @@ def started(site: Site) -> Value:
     if site.op.name == "method.add_weight" and dtype_given(site) in INTEGERS:
         if not site.given(param):
             return number(0.0)
-    if starts_at_random(site):
-        return Value(evident=True)
     found = site.value(param)
+    if starts_at_random(site) and not found.lo > 0:
+        return Value(evident=True)
     if isinstance(found.const, str) and found.kind == "string":
         return {
             "zeros": number(0.0),
