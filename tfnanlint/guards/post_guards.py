@@ -390,6 +390,8 @@ _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 
 _ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std")
 _TESTS = ("greater", "less", "equal", "not_equal", "greater_equal", "less_equal")
+# calls that ask no more of a value than its shape
+_SHAPES = ("zeros_like", "ones_like", "shape", "size", "rank")
 _BRANCHES = frozenset(("tf.where", "K.switch"))
 # Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may
 # also be above 0).
@@ -625,7 +627,7 @@ def _zero_taken_out(domain: Domain, value: Value, under: Value) -> bool:
 
 
 def _nowhere_else(root: Site, choice: Site) -> bool:
-    """Whether what a root gives is read only by a choice, and by comparisons."""
+    """Whether what a root gives is read only by a choice, by comparisons, and for its shape."""
     body = (
         root.point.scope.node
         if root.point is not None and root.point.scope is choice.point.scope
@@ -647,7 +649,7 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     tests = {
         inner
         for one in nodes_in(body)
-        if isinstance(one, ast.Call) and leaf(one.func) in _TESTS
+        if isinstance(one, ast.Call) and leaf(one.func) in (*_TESTS, *_SHAPES)
         for inner in nodes_in(one)
     }
     taken = _replaced(body, statements.get(root.node), statements.get(choice.node))
