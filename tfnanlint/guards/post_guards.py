@@ -149,6 +149,27 @@ class Masks:
                         self._positive[scope].add(made.node)
         return root.node in self._positive[scope]
 
+    def compared(self, site: Site) -> bool:
+        """Whether a comparison in its function reads what a site gives, itself or by its name."""
+        body = site.point.scope.node if site.point is not None else None
+        if body is None or not hasattr(body, "lineno"):
+            return False
+        names = {
+            target.id
+            for node in nodes_in(body)
+            if isinstance(node, ast.Assign) and node.value is site.node
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        return any(
+            inner is site.node or isinstance(inner, ast.Name) and inner.id in names
+            for node in nodes_in(body)
+            if isinstance(node, ast.Compare)
+            or isinstance(node, ast.Call)
+            and leaf(node.func) in _TESTS
+            for inner in nodes_in(node)
+        )
+
     @property
     def conditional(self) -> bool:
         """Whether the file may hold a `tf.cond`, as its text tells: else `passed_over` need not be
