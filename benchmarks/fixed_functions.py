@@ -502,6 +502,19 @@ def _lines(text: str, node: ast.FunctionDef) -> list[str]:
     ]
 
 
+def _of_keras_2(module: str) -> str:
+    """A module with tf_keras in the place of Keras 3, whose backend has hardly a function."""
+    module = re.sub(
+        r"^(?:import keras|from tensorflow(?:\.python)? import keras)$",
+        "import tf_keras as keras",
+        module,
+        flags=re.M,
+    )
+    return re.sub(
+        r"^(from|import) (?:tensorflow\.)?(?:python\.)?keras\b", r"\1 tf_keras", module, flags=re.M
+    )
+
+
 def guesses(one: Candidate) -> list[Program]:
     """The module with a function `program` of tensors, for each guess of what its arguments are."""
     numbers = {
@@ -522,6 +535,9 @@ def guesses(one: Candidate) -> list[Program]:
                 flags=re.M,
             )
         )
+    older = _of_keras_2(one.module)
+    if older != one.module:
+        texts.append(older)
     found = []
     for module in texts:
         for shape in SHAPES:
@@ -661,6 +677,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.worker:
         return work()
+    ran: list[str] = []
     tool, worker, counts, rules, errors, failed, seen = (
         Tool(),
         Worker(),
@@ -690,6 +707,7 @@ def main() -> int:
                     print(f"{one.path} {one.name}: {answer['error']}", file=sys.stderr)
                 continue
             counts["run"] += 1
+            ran.append(f"{one.path} {one.name}")
             counts["run with a fix applied"] += any(answer["applied"].values())
             rules.update(
                 f"{stage} {code}" for stage, codes in answer["applied"].items() for code in codes
@@ -715,7 +733,7 @@ def main() -> int:
     }
     print(json.dumps(report, indent=2))
     if args.json:
-        args.json.write_text(json.dumps({**report, "failed": failed}, indent=2))
+        args.json.write_text(json.dumps({**report, "failed": failed, "ran": ran}, indent=2))
     return int(bool(failed))
 
 
