@@ -33,7 +33,7 @@ from hazard_programs import Program, program  # noqa: E402
 MODES = ("eager", "graph", "xla")
 # A process runs so many programs before another one takes its place: TensorFlow keeps what it
 # compiled.
-CHUNK = 100
+CHUNK = 50
 # Programs that failed once, to be run again after a change of fixes.
 AGAIN: tuple[int, ...] = (
     3076,
@@ -52,6 +52,17 @@ AGAIN: tuple[int, ...] = (
     10289,
     100147,
     100267,
+    100890,
+    100923,
+    202529,
+    202567,
+    300015,
+    300100,
+    300164,
+    300256,
+    300313,
+    300423,
+    301696,
 )
 
 
