@@ -150,6 +150,27 @@ class Masks:
                         self._positive[scope].add(made.node)
         return root.node in self._positive[scope]
 
+    def compared(self, site: Site) -> bool:
+        """Whether a comparison in its function reads what a site gives, itself or by its name."""
+        body = site.point.scope.node if site.point is not None else None
+        if body is None or not hasattr(body, "lineno"):
+            return False
+        names = {
+            target.id
+            for node in nodes_in(body)
+            if isinstance(node, ast.Assign) and node.value is site.node
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        return any(
+            inner is site.node or isinstance(inner, ast.Name) and inner.id in names
+            for node in nodes_in(body)
+            if isinstance(node, ast.Compare)
+            or isinstance(node, ast.Call)
+            and leaf(node.func) in _TESTS
+            for inner in nodes_in(node)
+        )
+
     @property
     def conditional(self) -> bool:
         """Whether the file may hold a `tf.cond`, as its text tells: else `passed_over` need not be
@@ -320,6 +341,8 @@ _QUOTIENTS = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 
 _ROOTS = ("tf.sqrt", "K.sqrt", "tf.norm", "tf.math.reduce_std")
 _TESTS = ("greater", "less", "equal", "not_equal", "greater_equal", "less_equal")
+# calls that ask no more of a value than its shape
+_SHAPES = ("zeros_like", "ones_like", "shape", "size", "rank")
 _BRANCHES = frozenset(("tf.where", "K.switch"))
 # Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may
 # also be above 0).
@@ -555,7 +578,7 @@ def _zero_taken_out(domain: Domain, value: Value, under: Value) -> bool:
 
 
 def _nowhere_else(root: Site, choice: Site) -> bool:
-    """Whether what a root gives is read only by a choice, and by comparisons."""
+    """Whether what a root gives is read only by a choice, by comparisons, and for its shape."""
     body = (
         root.point.scope.node
         if root.point is not None and root.point.scope is choice.point.scope
@@ -577,7 +600,7 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     tests = {
         inner
         for one in nodes_in(body)
-        if isinstance(one, ast.Call) and leaf(one.func) in _TESTS
+        if isinstance(one, ast.Call) and leaf(one.func) in (*_TESTS, *_SHAPES)
         for inner in nodes_in(one)
     }
     taken = _replaced(body, statements.get(root.node), statements.get(choice.node))

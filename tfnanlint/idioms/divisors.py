@@ -53,6 +53,8 @@ def zero_evidence(
         return _of_number(division, divisor, interpreter, around)
     if not_counted(divisor):
         return ZeroEvidence("the number of elements that were not counted: all of them can be")
+    if _is_by_whole_counts(division, divisor, masks):
+        return ZeroEvidence("a sum of counts that can all be 0")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
     if divisor.known and shows_zero(divisor):
@@ -82,9 +84,7 @@ def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
     if divisor.kind == "tensor" and ratios.is_cosine(division):
         return ZeroEvidence("the product of two lengths, each of which can be 0")
     if divisor.kind == "tensor" and ratios.is_variation(division):
-        return ZeroEvidence(
-            "the mean of the same elements, 0 where they all are or cancel"
-        )
+        return ZeroEvidence("the mean of the same elements, 0 where they all are or cancel")
     if division.differentiated is Differentiated.YES and densities.is_ratio(division):
         return ZeroEvidence("a probability or density, which underflows to 0")
     return None
@@ -235,6 +235,12 @@ def _is_harmonic_mean(division: Site, divisor: Value, masks: Masks) -> bool:
 def _is_sum_of_counts(division: Site, divisor: Value, masks: Masks) -> bool:
     """Whether a quotient is by a sum of counts, such as `tp / (tp + fp)`."""
     return division.given("x") and confusion_counts.all_vanish(divisor, division)
+
+
+def _is_by_whole_counts(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient of whole numbers, of which `/` makes floats, is by a sum of counts."""
+    whole = division.op.name == "tf.divide" and divisor.dtype in ("int32", "int64")
+    return whole and _is_sum_of_counts(division, divisor, masks)
 
 
 def _is_by_union(division: Site, divisor: Value, masks: Masks) -> bool:

@@ -16,7 +16,14 @@ from tfnanlint.interp.records import MAX_BINDINGS, begins_last
 from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import canonical
 from tfnanlint.program import functions as calls
-from tfnanlint.program.attributes import dicts_kept, keeps_keywords, replaced, sets, spelled_names
+from tfnanlint.program.attributes import (
+    dicts_kept,
+    is_changed,
+    keeps_keywords,
+    replaced,
+    sets,
+    spelled_names,
+)
 from tfnanlint.program.functions import Bound, ClassObject, Function, Instance, Parent
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import (
@@ -331,6 +338,8 @@ def _kept_from_dicts(
     rest = method.node.args.kwarg
     for node in dicts:
         if rest is not None and isinstance(node, ast.Name) and node.id == rest.arg:
+            if is_changed(method.node, rest.arg):
+                return None
             found.append(Parameter(method, attr, whole))
             continue
         held = ev.evaluate(node, point).obj

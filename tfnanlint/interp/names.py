@@ -34,6 +34,7 @@ MAX_HOPS: Final = 6  # re-exports followed from one name
 _BUILTINS: Final = frozenset(dir(builtins))
 _EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
 _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
+_COMPUTES: Final = frozenset("tf.add tf.subtract tf.multiply tf.divide".split())
 SMALL = (1e-7, 0.1)  # what an epsilon of which no number is known is taken to be
 _CALLEES: Final = frozenset((ast.Name, ast.Call, ast.Attribute))
 
@@ -266,11 +267,16 @@ def callee(ev: Evaluator, function: ast.expr, point: Point) -> Value | None:
     return ev.evaluate(function, point)
 
 
-def _is_difference(value: Value) -> bool:
-    """Whether a value is the difference of two others (`eps = target - output`), which has either
-    sign, whatever it is called.
+def _is_computed(value: Value) -> bool:
+    """Whether a value is computed from others none of which is an epsilon (`eps = target - output`,
+    `eps = x * 0.5`): it has either sign, whatever it is called.
     """
-    return isinstance(value.origin, Site) and value.origin.op.name == "tf.subtract"
+    origin = value.origin
+    return (
+        isinstance(origin, Site)
+        and origin.op.name in _COMPUTES
+        and not any(is_supposed(origin.value(name)) for name in ("x", "y"))
+    )
 
 
 def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Point) -> Value:
@@ -282,7 +288,7 @@ def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Poin
         or value.kind != "unknown"
         and value.kind != "number"
         or not says_epsilon(name)
-        or _is_difference(value)
+        or _is_computed(value)
     ):
         return value
     if value.zero and isinstance(value.origin, Note) and value.origin.default == NOUGHT:

@@ -187,6 +187,20 @@ def sets(spelled: list[Spelled], attribute: str) -> bool:
     )
 
 
+def is_changed(method: Any, name: str) -> bool:
+    """Whether a method gives a name another value, or changes the dict that it stands for."""
+    for node in nodes_in(method):
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+            return True
+        if isinstance(node, ast.Subscript) and _named(node.value, name):
+            if not isinstance(node.ctx, ast.Load):
+                return True
+        if isinstance(node, ast.Attribute) and node.attr in ("update", "pop", "setdefault"):
+            if _named(node.value, name):
+                return True
+    return False
+
+
 def keeps_keywords(method: Any) -> bool:
     """Whether all that a method sets under computed names is what its `**kwargs` hold, under their
     names: `self.__dict__.update(kwargs)`,

@@ -495,19 +495,29 @@ class Reach:
 
     def check_calls(self, site: Site, edits: tuple[Edit, ...]) -> None:
         """Raise NoFix where edits let calls that do more than compute run more often, or in another
-        order.
+        order; or once where a statement has two that are written alike.
 
         The construction of a layer or loss is none of them: fixes replace such.
         """
-        names = {
-            ast.unparse(call.func)
+        acting = [
+            [
+                call
+                for call in _calls(statement)
+                if self._does_more(call, site.point) and not self._constructs(call, site.point)
+            ]
             for statement in self._touched(edits)
-            for call in _calls(statement)
-            if self._does_more(call, site.point) and not self._constructs(call, site.point)
-        }
+        ]
+        names = {ast.unparse(call.func) for calls in acting for call in calls}
         if not names:
             return
         new = ast.parse(edits_apply(self.source.text, edits))
+        alike = [Counter(map(ast.unparse, calls)) for calls in acting]
+        repeated = {text for counts in alike for text, count in counts.items() if count > 1}
+        if repeated:
+            left = Counter(map(ast.unparse, _calls(new)))
+            whole = Counter(map(ast.unparse, _calls(self.source.tree)))
+            if any(left[text] < whole[text] for text in repeated):
+                raise NoFix("two calls would become one; give the result of one a name first")
         before, after = (
             [name for call in _calls(tree) if (name := ast.unparse(call.func)) in names]
             for tree in (self.source.tree, new)

@@ -30,6 +30,9 @@ _NO_NAN: Final = {
 }
 _USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
 _QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
+_COUNTS_WHOLE: Final = frozenset(
+    ("tf.math.floordiv", "tf.math.floormod", "tf.truncatediv", "tf.truncatemod")
+)
 _OWN_CONSTANTS: Final = ("smooth", "epsilon", "eps")
 
 
@@ -80,6 +83,8 @@ def least(here: Context, division: Site, param: str = "y") -> str:
     divisor, rsqrt = division.value(param), division.op.name == "tf.math.rsqrt"
     if not divisor.nonnegative or divisor.hi == 0 or of_half(division) and not rsqrt:
         return ""
+    if division.op.name in _COUNTS_WHOLE:
+        return ""  # how often 1e-7 goes into a number is no answer to how often 0 does
     return here.epsilon(
         divisor, "inverse root" if rsqrt else _USES.get(quantity(divisor), "divisor")
     )

@@ -365,8 +365,11 @@ def _in_order(
     here: Context, root: Site, exact: list[Fix], moved: Moved, exact_first: bool
 ) -> list[Fix]:
     """The forms of a root, the best first; only the choice where a number may be lost in the dtype,
-    or is not small against what stands there.
+    or is not small against what stands there, or where a later choice asks whether the root is
+    above 0.
     """
+    if here.masks.keeps_positive(root):
+        return exact
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
