@@ -399,7 +399,9 @@ def test_scripts_without_an_extension(tmp_path, first, found):
     (tmp_path / "script").write_text(f"{first}\n{RISKY}")
     (tmp_path / "other.txt").write_text(f"#!/usr/bin/env python3\n{RISKY}")
     done = run("check", "--output-format", "concise", "--isolated", cwd=tmp_path)
-    assert ("script:6:12: TFN301" in done.stdout) == found and "other.txt" not in done.stdout
+    assert (
+        "script:6:12: warning: TFN301" in done.stdout
+    ) == found and "other.txt" not in done.stdout
 
 
 def test_paths_in_every_form(tmp_path):

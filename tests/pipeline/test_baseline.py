@@ -30,7 +30,7 @@ def check(shell, *argv: str):
 
 def test_what_is_known_is_not_reported_and_counted(known):
     done = check(known)
-    assert (done.code, done.text) == (0, "All checks passed!\nNot shown: 5 in the baseline.\n")
+    assert done.code == 0 and "\nNot shown: 5 in the baseline.\n" in done.text
     assert known.check().code == 1
 
 

@@ -82,14 +82,17 @@ class Cache:
             self, project.hashed(self.engine.encode(), _encoded(settings), *names, data), path, data
         )
 
-    def knows_rules(self, settings: str) -> bool:
-        """Whether the rules that settings name are known to exist."""
-        return self.get(self._of_settings(settings)) is not None
+    def rules_in_preview(self, settings: str) -> int | None:
+        """How many rules these settings leave in preview; None where it is not known whether the
+        rules that they name exist.
+        """
+        count = self.get(self._of_settings(settings))
+        return int(count) if count is not None and count.isdigit() else None
 
-    def keep_rules(self, settings: str) -> None:
-        """Remember that the rules that settings name exist."""
+    def keep_rules(self, settings: str, preview: int) -> None:
+        """Remember that the rules that settings name exist, and how many are left in preview."""
         if self.engine:
-            self.put({self._of_settings(settings): b""})
+            self.put({self._of_settings(settings): str(preview).encode()})
 
     def _of_settings(self, settings: str) -> str:
         return project.hashed(b"settings", self.engine.encode(), _encoded(settings))
@@ -137,7 +140,7 @@ class Entry:
         except (ValueError, TypeError, KeyError, IndexError, zlib.error, Unreadable):
             return None  # It was not written by this code.
         kept = narrowed(
-            Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=cut_short)
+            Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=tuple(cut_short))
         )
         bare = {id(finding) for finding, (repaired, _) in zip(found, rows) if not repaired}
         return None if any(id(finding) in bare for finding in kept.findings) else kept
@@ -217,7 +220,7 @@ def _finding(row: list) -> Finding:
         certainty=Certainty(finding.certainty),
         differentiated=Differentiated(finding.differentiated),
         trace=tuple(
-            Step(path, Span(*span), number, text) for path, span, number, text in finding.trace
+            Step(path, Span(*span), *described) for path, span, *described in finding.trace
         ),
         modes=tuple(finding.modes),
         fixes=tuple(map(_fix, finding.fixes)),

@@ -106,12 +106,29 @@ class Linter:
         if (
             not settings.selects
             or self.cache is not None
-            and self.cache.knows_rules(settings.identity)
+            and self.cache.rules_in_preview(settings.identity) is not None
         ):
             return
-        self.policy(os.path.join(directory, "-"))
+        self._verified(directory)
+
+    def in_preview(self, directory: str) -> int:
+        """How many rules do not run in an absolute directory because they are in preview."""
+        if self._rules is None and self.cache is not None:
+            settings = self.configuration.for_directory(directory)
+            known = self.cache.rules_in_preview(settings.identity)
+            if known is not None:
+                return known
+        return self._verified(directory)
+
+    def _verified(self, directory: str) -> int:
+        """What `in_preview` gives, kept for the next run."""
+        policy = self.policy(os.path.join(directory, "-"))
+        run = {rule.code for rule in policy.rules}
+        count = sum(rule.preview and rule.code not in run for rule in policy.known.values())
         if self.cache is not None:
-            self.cache.keep_rules(settings.identity)
+            settings = self.configuration.for_directory(directory)
+            self.cache.keep_rules(settings.identity, count)
+        return count
 
     def policy(self, path: str) -> Policy:
         """What applies to the file at a path; also the place where names of unknown rules come to
@@ -239,7 +256,7 @@ class Linter:
 
     def _analyse(self, path: str, data: bytes | str, narrowing: Narrowing) -> Checked:
         if not relevant(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")):
-            return Checked(Source(path, ""))
+            return Checked(Source(path, ""), relevant=False)
         entry = self._entry(path, data)
         try:
             recalled = entry.checked(narrowing.narrowed) if entry is not None else None
