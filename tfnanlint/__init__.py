@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, AnyStr
 
+from tfnanlint.version import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from tfnanlint.pipeline.linter import Fixed, Linter
     from tfnanlint.syntax.source import Source, Span
 
-__version__ = "0.1.0"
 __all__ = [
     "Certainty",
     "Checked",
@@ -39,6 +40,7 @@ __all__ = [
     "Source",
     "Span",
     "Step",
+    "__version__",
     "check",
     "fix",
 ]

@@ -392,8 +392,8 @@ def test_rule_explains(shell):
     assert "Reported instead of: TFN101." in shell.run("rule", "TFN301").text
     assert "In preview" in shell.run("rule", "TFN801").text
     assert (
-        "Reported with `--certainty` only: may where no gradient is taken, may in files of tests where a gradient is taken, "
-        "may in XLA only where a gradient is taken."
+        "Reported with `--certainty` only: warnings where no gradient is taken, warnings in files of tests where a gradient is taken, "
+        "warnings in XLA only where a gradient is taken."
     ) in shell.run("rule", "TFN203").text
 
 

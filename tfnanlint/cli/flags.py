@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 from tfnanlint import __version__
 from tfnanlint.cli.caching import cache_of
 from tfnanlint.config.keys import checked_value
-from tfnanlint.config.layers import CERTAINTIES, ConfigError, Configuration, Layer, hint
-from tfnanlint.pipeline.linter import Linter
+from tfnanlint.config.layers import CERTAINTIES, ConfigError, Configuration, Layer, Rule, hint
+from tfnanlint.pipeline.linter import Linter, allow, load_rules
 from tfnanlint.report import FORMATS
 
 
@@ -214,6 +214,7 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="run the rules in preview, too",
     )
+    _plugins(add)
     add(
         "--certainty",
         choices=CERTAINTIES,
@@ -232,6 +233,15 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
     )
     project(
         "--epsilon", metavar="NUMBER", help="the small constant that fixes write (default: 1e-7)"
+    )
+
+
+def _plugins(add: Callable) -> None:
+    add(
+        "--plugins",
+        action="append",
+        metavar="NAMES",
+        help="run the rules of these installed plugins, too",
     )
 
 
@@ -308,6 +318,7 @@ def _rule_flags(parser: argparse.ArgumentParser) -> None:
         help="a code such as TFN101, or a name such as log-softmax",
     )
     parser.add_argument("--all", action="store_true", help="explain every rule")
+    _plugins(parser.add_argument)
     parser.add_argument(
         "--output-format",
         choices=("text", "json", "markdown"),
@@ -317,6 +328,7 @@ def _rule_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _rules_flags(parser: argparse.ArgumentParser) -> None:
+    _plugins(parser.add_argument)
     parser.add_argument(
         "--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)"
     )
@@ -412,8 +424,10 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
             part.strip() for value in values or () for part in value.split(",") if part.strip()
         )
 
-    if arguments.command == "config":  # it has none of the flags
-        return Layer("command line", os.getcwd())
+    named = getattr(arguments, "plugins", None)
+    plugins = None if named is None else split(named)
+    if arguments.command in ("config", "rule", "explain", "rules"):  # they have none of the others
+        return Layer("command line", os.getcwd(), plugins=plugins)
     per_file: dict[str, tuple[str, ...]] = {}
     for entry in split(arguments.per_file_ignores):
         pattern, colon, code = entry.rpartition(":")
@@ -443,6 +457,7 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         else checked_value("modes", list(split([arguments.modes])), "--modes"),
         target_tensorflow=_release(arguments.target_tensorflow),
         ignore_comments=getattr(arguments, "ignore_noqa", None) or None,
+        plugins=plugins,
     )
 
 
@@ -477,6 +492,12 @@ def configuration_of(arguments: argparse.Namespace) -> Configuration:
 
         files = Revision(arguments.config_from, os.getcwd(), "--config-from")
     return Configuration(layer_of(arguments), arguments.config or (), arguments.isolated, files)
+
+
+def rules_of(arguments: argparse.Namespace) -> tuple[Rule, ...]:
+    """The rules that a command speaks of: those of plugins too that the user allows."""
+    allow(Configuration(layer_of(arguments)).plugins)
+    return load_rules()
 
 
 def linter_of(arguments: argparse.Namespace) -> Linter:

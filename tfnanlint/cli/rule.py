@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tfnanlint.cli.flags import rules_of
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.cli.terminal import paint
 from tfnanlint.config.layers import Rule, hint, withheld
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.grades import severities
-from tfnanlint.pipeline.linter import load_rules
 
 
 def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.rule) == arguments.all:
         arguments.parser.error("name one rule, or give --all; `tfnanlint rules` lists them")
-    known: list[Rule] = sorted((*load_rules(), *notices.NOTICES), key=lambda rule: rule.code)
+    known: list[Rule] = sorted((*rules_of(arguments), *notices.NOTICES), key=lambda rule: rule.code)
     if not arguments.all:
         word = arguments.rule
         wanted = [rule for rule in known if word.upper() == rule.code or word.lower() == rule.slug]

@@ -6,20 +6,20 @@ import argparse
 import json
 import sys
 
+from tfnanlint.cli.flags import rules_of
 from tfnanlint.cli.outcome import CLEAN
 from tfnanlint.cli.rule import as_dict
 from tfnanlint.cli.terminal import columns, paint
 from tfnanlint.config.layers import Rule
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.grades import severities
-from tfnanlint.pipeline.linter import load_rules
 from tfnanlint.report import WIDTH
 from tfnanlint.report.wrap import clipped
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every rule and notice: its code, its name, what it reports and what it finds."""
-    known = sorted((*load_rules(), *notices.NOTICES), key=lambda rule: rule.code)
+    known: list[Rule] = sorted((*rules_of(arguments), *notices.NOTICES), key=lambda rule: rule.code)
     if arguments.output_format == "json":
         print(json.dumps([as_dict(rule) for rule in known], indent=2))
         return CLEAN

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tfnanlint import __version__
 from tfnanlint.diagnostics.findings import EPSILON, Certainty, release
+from tfnanlint.version import __version__
 
 MAX_FILE_SIZE = 2 * 1024 * 1024
 LARGEST_SIZE = 1 << 40  # what may be configured: a notebook may have 50 times that
@@ -41,7 +41,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One configuration key. `kind` is one of rules, patterns, rules-by-pattern, certainty,
+    """One configuration key. `kind` is one of rules, names, patterns, rules-by-pattern, certainty,
     boolean, bytes, path, version, epsilon,
     modes, release.
     """
@@ -68,6 +68,9 @@ KEYS = {
     ),
     "required-version": Key(
         "version", None, 'the versions of tfnanlint that may read this file, such as `">=0.1,<1"`'
+    ),
+    "plugins": Key(
+        "names", [], "installed plugins whose rules run as well; the user must have allowed them"
     ),
     "per-file-ignores": Key(
         "rules-by-pattern",
@@ -153,7 +156,7 @@ def _typos(word: str, name: str) -> int:
 def checked_value(key: str, value: Any, origin: str) -> Any:
     """The value of a key as it is used. Raises `ConfigError` when it is of the wrong kind."""
     kind = KEYS[key].kind
-    if kind in ("rules", "patterns"):
+    if kind in ("rules", "patterns", "names"):
         return _strings(key, value, origin)
     if kind == "rules-by-pattern":
         if not isinstance(value, dict):
@@ -263,6 +266,7 @@ _STRINGS = {"type": "array", "items": {"type": "string"}}
 _SHAPES: dict[str, dict[str, Any]] = {
     "rules": _STRINGS,
     "patterns": _STRINGS,
+    "names": _STRINGS,
     "rules-by-pattern": {"type": "object", "additionalProperties": _STRINGS},
     "certainty": {"enum": list(CERTAINTIES)},
     "boolean": {"type": "boolean"},

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
+from tfnanlint.config import plugins
 from tfnanlint.config.keys import (
     CERTAINTIES,
     DEFAULT_EXCLUDE,
@@ -98,6 +99,7 @@ class Layer:
     unfixable: tuple[str, ...] = ()
     extend: str | None = None
     required_version: str | None = None
+    plugins: tuple[str, ...] | None = None
     rows: tuple[tuple[str, int], ...] = ()
 
     def place(self, key: str) -> str:
@@ -258,21 +260,21 @@ def _extended(stated: Layer, path: str, files: Files) -> tuple[Layer, ...]:
 # Which rules
 
 
-_PREFIX = re.compile(r"TFN\d{0,3}")
+_PREFIX = re.compile(r"[A-Z]{2,}\d{0,3}")
 
 
 def _chosen(selector: str, rules: Sequence[Rule], preview: bool) -> tuple[int, list[Rule]]:
     """How specific a selector is, and the rules it stands for; none when it is unknown.
 
-    Rules in preview are chosen by a digit prefix, a code or a slug; by `ALL` or `TFN` only with the
-    setting `preview`.
+    Rules in preview are chosen by a digit prefix, a code or a slug; by `ALL` or by letters such as
+    `TFN` only with the setting `preview`.
     """
     name = selector.strip()
     upper = name.upper()
-    if upper in ("ALL", "TFN"):
-        return len(upper) if upper == "TFN" else 0, [
-            rule for rule in rules if preview or not rule.preview
-        ]
+    if upper == "ALL" or upper.isalpha() and _PREFIX.fullmatch(upper):
+        start = "" if upper == "ALL" else upper
+        family = [rule for rule in rules if rule.code.rstrip("0123456789") == start or not start]
+        return len(start), [rule for rule in family if preview or not rule.preview]
     exact = [rule for rule in rules if upper == rule.code or name.lower() == rule.slug]
     if exact:
         return 6, exact
@@ -618,7 +620,8 @@ class Configuration:
     line states.
 
     `options` are the values of `--config`; `flags` the layer of the other flags; `isolated` leaves
-    files unread; `files` is where they are read from.
+    files unread; `files` is where they are read from. With `trusted` flags and options are the
+    user's own words, and may allow plugins. `plugins` are those that may run.
     """
 
     def __init__(
@@ -627,6 +630,7 @@ class Configuration:
         options: Sequence[str] = (),
         isolated: bool = False,
         files: Files | None = None,
+        trusted: bool = True,
     ):
         self.files = files or WorkTree()
         stated = [read_option(option, flags.root, self.files) for option in options]
@@ -641,6 +645,24 @@ class Configuration:
         self._look_up = not isolated and not named
         self._directories: dict[str, Settings] = {}
         self._default = Settings([*(named[0] if named else ()), *self._above])
+        mine = self._default.layers if trusted else ()
+        self.plugins = self._allowed(mine, isolated)
+        plugins.refuse_others(self._default.layers, self.plugins)
+
+    def _allowed(self, mine: Sequence[Layer], isolated: bool) -> tuple[str, ...]:
+        """The plugins that the user allows: on the command line, in the environment, and in a file
+        of their own.
+        """
+        allowed = [name for one in mine for name in one.plugins or ()]
+        allowed += plugins.named_by_variable()
+        path = plugins.user_file()
+        text = None if isolated else _config_text(path, WorkTree())
+        if text is not None:
+            stated = layer(_toml(text, path), path, os.path.dirname(path), text)
+            if others := {key for key, _ in stated.rows} - {"plugins"}:
+                raise ConfigError(f"{path}: only `plugins` may stand here, not `{min(others)}`")
+            allowed += stated.plugins or ()
+        return tuple(dict.fromkeys(allowed))
 
     def for_directory(self, directory: str) -> Settings:
         """The settings for the files in an absolute directory. Raises `ConfigError`."""
@@ -653,6 +675,7 @@ class Configuration:
             stated = read_directory(directory, self.files)
             parent = os.path.dirname(directory)
             if stated:
+                plugins.refuse_others(stated, self.plugins)
                 settings = Settings([*stated, *self._above])
             elif parent == directory:
                 settings = self._default

@@ -42,14 +42,24 @@ class Fixed(Generic[AnyStr]):
         return self.before != self.after
 
 
+_allowed: list[str] = []  # plugins, in this process
+
+
+def allow(plugins: Sequence[str]) -> None:
+    """Let the rules of plugins be loaded with the others."""
+    _allowed.extend(name for name in plugins if name not in _allowed)
+
+
 def load_rules() -> tuple[Rule, ...]:
-    """The installed rules. Raises `ConfigError`: checking without them would pass for a clean
-    result.
+    """The installed rules, and those of the plugins that are allowed. Raises `ConfigError`: checking
+    without them would pass for a clean result.
     """
     from tfnanlint.rule import registry as rules
 
     try:
-        return rules.load()
+        return rules.load(_allowed) if _allowed else rules.load()
+    except LookupError as error:
+        raise ConfigError(str(error.args[0])) from error
     except Exception as error:
         raise ConfigError(f"the rules cannot be loaded: {type(error).__name__}: {error}") from error
 
@@ -74,6 +84,7 @@ class Linter:
         cache: Callable[[], Cache] | None = None,
     ):
         self.configuration = configuration
+        allow(configuration.plugins)
         self._rules = None if rules is None else tuple(rules)
         self._since = since
         self._with_baselines = baselines
@@ -86,6 +97,7 @@ class Linter:
         """What remembers the findings of files; None without one."""
         if self._cache is None and self._make_cache is not None:
             self._cache = self._make_cache()
+            self._cache.plugins = self.configuration.plugins
         return self._cache
 
     def close(self) -> None:

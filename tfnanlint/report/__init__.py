@@ -75,8 +75,11 @@ def url(finding: Finding) -> str:
 
 
 def page(code: str, slug: str) -> str:
-    """The documentation page of a rule, below `ADDRESS`; empty for notices on a file."""
-    return "" if code.startswith("TFN0") else f"{ADDRESS}docs/rules/{slug}.md"
+    """The documentation page of a rule, below `ADDRESS`; empty for notices on a file and rules of
+    plugins.
+    """
+    ours = code.startswith("TFN") and not code.startswith("TFN0")
+    return f"{ADDRESS}docs/rules/{slug}.md" if ours else ""
 
 
 def applicable(finding: Finding, unsafe_fixes: bool) -> Fix | None:

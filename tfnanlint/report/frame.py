@@ -204,7 +204,7 @@ def _by_rows(source: Source, edits: Sequence[Edit]) -> list[list[Edit]]:
 
 
 def _edited(text: str, start: int, end: int, edits: list[Edit]) -> str:
-    parts = []
+    parts: list[str] = []
     for edit in edits:
         parts += (text[start : edit.span.start], edit.text)
         start = edit.span.end
