@@ -294,3 +294,16 @@ def test_fix_only_says_nothing_of_what_remains(shell):
     assert (done.code, done.text) == (0, "")
     assert "log_softmax" in path.read_text()
     assert "Fixed" not in done.text
+
+
+def test_a_patch_is_coloured_and_says_what_remains(shell):
+    shell.write("a.py", EQUAL + "w = tf.log(x)  # \x1b[2J\n")
+    plain = shell.check("--diff")
+    assert "\x1b[3" not in plain.text
+    assert plain.err == (
+        "Would fix 1 finding; 2 warnings would remain (1 fixable with `--unsafe-fixes`).\n"
+    )
+    coloured = shell.check("--diff", "--color", "always").text
+    assert "\x1b[31m-y = tf.log(tf.nn.softmax(z))\x1b[0m\n" in coloured
+    assert "\x1b[32m+y = tf.nn.log_softmax(z)\x1b[0m\n" in coloured
+    assert "\x1b[2J" not in coloured and "\\x1b[2J" in coloured

@@ -308,7 +308,7 @@ def test_steps_that_change_nothing_are_left_out():
     assert rows("any number", "any number") == []
     assert rows("between 0 and 1", "at least 0") == [1]
     assert rows("between 0 and 1", "between 0 and 2", "between 0 and 3") == [1, 2]
-    unknown = Step("other.py", Span(0, 0), 9, "parameter 'x' of f() is not known")
+    unknown = Step("other.py", Span(0, 0), 9, "nothing is known about parameter 'x' of f()")
     found = finding(SOURCE, "p", trace=(step(1, "any number"), unknown))
     assert [one.row for one in deciding_steps(found)] == [9]
 

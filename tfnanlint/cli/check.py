@@ -201,7 +201,8 @@ def _account(run: _Run, outcome: Fixed) -> None:
     run.tally.add_fixed(path, outcome.applied)
     if run.arguments.diff and outcome.changed:
         run.would_change = True
-        write_patch(path, outcome.before, outcome.after)
+        colours = paint(sys.stdout, run.arguments.color)
+        write_patch(path, outcome.before, outcome.after, colours)
 
 
 def _wanted(arguments: argparse.Namespace) -> tuple[Wanted, ...]:

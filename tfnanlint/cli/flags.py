@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from tfnanlint import __version__
 from tfnanlint.cli.caching import cache_of
 from tfnanlint.config.keys import checked_value
 from tfnanlint.config.layers import CERTAINTIES, ConfigError, Configuration, Layer, Rule, hint
 from tfnanlint.pipeline.linter import Linter, allow, load_rules
 from tfnanlint.report import FORMATS
+from tfnanlint.version import __version__
 
 
 class _Parser(argparse.ArgumentParser):

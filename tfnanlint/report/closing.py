@@ -123,7 +123,7 @@ def pointer(tally: Tally, verbose: bool) -> str:
     codes = [code for (code, _), _ in tally.codes.most_common() if not code.startswith("TFN0")]
     if not codes:
         return ""
-    more = "" if verbose else "; `--verbose` shows each finding in full"
+    more = "" if verbose else "; `--verbose` shows everything"
     return f"`tfnanlint explain {codes[0]}` explains a rule{more}.\n"
 
 

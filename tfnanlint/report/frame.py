@@ -167,7 +167,9 @@ def without_comment(text: str, columns: int) -> str:
         return text
     code, mark, _ = text.partition("  # ")
     in_text = any(code.count(quote) % 2 for quote in "'\"")
-    return f"{code}  # ..." if mark and not in_text else text
+    if not mark or in_text:
+        return text
+    return f"{code}  # ..." if len(code) + 7 <= columns else code
 
 
 def changes(source: Source, edits: Sequence[Edit]) -> list[tuple[str, str]]:

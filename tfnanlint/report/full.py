@@ -82,8 +82,9 @@ class Full:
             yield from self._indented(f"fix{option}: ", _in_short(best))
             framed = _framed_line(finding, source, self._view.columns(gutter + 3))
             yield from (f"    {text}" for text in self._diff(source, best, 4, framed))
-        if hint := _hint(finding):
-            yield from self._indented("", hint)
+        label, hint = _hint(finding)
+        if hint:
+            yield from self._indented(label, hint)
         yield ""
 
     def _step(self, step: Step, source: Source) -> str:
@@ -240,14 +241,11 @@ def _in_short(fix: Fix) -> str:
     return f"{escape(fix.title)} ({PROMISE[fix.claim]})"
 
 
-def _hint(finding: Finding) -> str:
-    """The one sentence that helps on: what to do by hand, or why there is no fix."""
+def _hint(finding: Finding) -> tuple[str, str]:
+    """The one sentence that helps on, and its label: what to do by hand, or why there is no fix."""
     if finding.help:
-        return f"hint: {escape(finding.help)}"
+        return "hint: ", escape(finding.help)
     if finding.no_fix and not finding.fixes:
-        return f"no fix: {escape(finding.no_fix)}"
-    if finding.doubtful:
-        return (
-            f"hint: often harmless in cases like this one, see `tfnanlint explain {finding.code}`"
-        )
-    return ""
+        return "no fix: ", escape(finding.no_fix)
+    often = f"often harmless in cases like this one, see `tfnanlint explain {finding.code}`"
+    return "hint: ", often if finding.doubtful else ""

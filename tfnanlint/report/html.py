@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any
 
-from tfnanlint import __version__
 from tfnanlint.config.layers import ConfigError
 from tfnanlint.diagnostics.findings import Finding, Fix, Step
 from tfnanlint.diagnostics.grades import SEVERITIES, grade
@@ -22,6 +21,7 @@ from tfnanlint.report.frame import MAX_COLUMNS, changes, line_at, line_elsewhere
 from tfnanlint.report.full import PROMISE, from_here
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.syntax.source import Source, Span
+from tfnanlint.version import __version__
 
 MAX_LINES = 12  # of source around a finding
 _AROUND = 2  # lines before and after it

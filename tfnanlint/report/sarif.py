@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tfnanlint import __version__, report
+from tfnanlint import report
 from tfnanlint.config.layers import Rule
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Edit, Finding, Fix, Step
@@ -25,6 +25,7 @@ from tfnanlint.report.place import Paths, in_cell, region, utf16_units, written
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.suppression.fingerprint import fingerprints
 from tfnanlint.syntax.source import Source, Span
+from tfnanlint.version import __version__
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
