@@ -9,8 +9,6 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, AnyStr
 
-from tfnanlint.version import __version__
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from tfnanlint.pipeline.check import Checked
     from tfnanlint.pipeline.linter import Fixed, Linter
     from tfnanlint.syntax.source import Source, Span
+    from tfnanlint.version import __version__ as __version__
 
 __all__ = [
     "Certainty",
@@ -41,7 +40,6 @@ __all__ = [
     "Source",
     "Span",
     "Step",
-    "__version__",
     "check",
     "check_path",
     "fix",
@@ -62,6 +60,7 @@ _HOMES = {
     "config.keys": ("ConfigError",),
     "pipeline.linter": ("Fixed",),
     "syntax.source": ("Source", "Span"),
+    "version": ("__version__",),
 }
 
 
