@@ -108,6 +108,28 @@ def test_bash_completes(tmp_path):
     ), done.stderr
 
 
+@pytest.mark.parametrize(
+    "words, found, absent",
+    [
+        ("check --select TFN30", "TFN301", "TFN101"),
+        ("check --unfixable TFN31", "TFN314", "TFN301"),
+        ("check --output-format s", "sarif", "json"),
+        ("rule --output-format j", "json", "junit"),
+        ("check --modes x", "xla", "gpu"),
+    ],
+)
+def test_bash_completes_values(tmp_path, words, found, absent):
+    pytest.importorskip("shtab")
+    script = tmp_path / "script"
+    script.write_text(run("completion", "bash").stdout)
+    asked = (
+        f"source {script}; COMP_WORDS=(tfnanlint {words}); COMP_CWORD=3; _shtab_tfnanlint; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
+    assert found in done.stdout.split() and absent not in done.stdout.split(), done
+
+
 def test_a_missing_package_is_named(tmp_path):
     for argv, package in (
         (["completion", "bash"], "shtab"),
