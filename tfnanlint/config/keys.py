@@ -262,6 +262,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(numbers + [0] * (3 - len(numbers)))
 
 
+_ONE_VERSION = r"\s*(==|!=|>=|<=|>|<)?\s*\d+(\.\d+){0,2}\s*"
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 _SHAPES: dict[str, dict[str, Any]] = {
     "rules": _STRINGS,
@@ -272,7 +273,10 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "boolean": {"type": "boolean"},
     "bytes": {"type": "integer", "exclusiveMinimum": 0},
     "path": {"type": "string", "minLength": 1},
-    "version": {"type": "string", "minLength": 1},
+    "version": {
+        "type": "string",
+        "pattern": rf"^{_ONE_VERSION}(,{_ONE_VERSION})*$",
+    },
     "epsilon": {"type": "number", "minimum": LEAST_EPSILON, "maximum": LARGEST_EPSILON},
     "modes": {"type": "array", "items": {"enum": list(MODES)}, "minItems": 1, "uniqueItems": True},
     "release": {"type": "string", "pattern": r"^[12]\.\d{1,2}(\.\d{1,2})?$"},
