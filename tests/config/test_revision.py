@@ -70,7 +70,7 @@ def test_a_notebook_is_compared_by_the_lines_of_its_cells(project):
     assert since(project).text.splitlines()[0].startswith("a.ipynb:cell 5:1:11: warning: TFN202")
     assert since(project).text.count("ipynb") == 1
     project.write("a.ipynb", book(HEAD, "y = tf.log(x) ", "print 'xx'", cells[3]))
-    assert [line.split()[0:3:2] for line in since(project).text.splitlines()[:2]] == [
+    assert [line.split()[0:4:3] for line in since(project).text.splitlines()[:2]] == [
         ["a.ipynb:cell", "TFN101"],
         ["a.ipynb:cell", "TFN001"],
     ]
