@@ -71,7 +71,7 @@ from tfnanlint.rule import input_masks, quotients
 from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
-from tfnanlint.rule.registry import Changed, Context, Part, rule
+from tfnanlint.rule.registry import API_VERSION, Changed, Context, Part, rule
 from tfnanlint.uses.uses import absorbed, decides, goes_into, never_reached
 from tfnanlint.values.value import (
     FLOATS,
@@ -87,6 +87,7 @@ from tfnanlint.values.value import (
 )
 
 __all__ = [
+    "API_VERSION",
     "absorbed",
     "absorbed_epsilon_repairs",
     "absorbed_epsilons",

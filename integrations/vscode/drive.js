@@ -44,7 +44,7 @@ async function run(page) {
   await page.waitForSelector(".action-widget .monaco-list-row", { timeout: 30000 });
   const titles = (await page.locator(".action-widget .monaco-list-row").allInnerTexts()).map((one) => one.trim());
   say(`actions: ${titles.join(" | ")}`);
-  await page.locator(".action-widget .monaco-list-row", { hasText: "(equal)" }).first().click();
+  await page.locator(".action-widget .monaco-list-row", { hasText: "(same result)" }).first().click();
   await until("a.py: one squiggle after the quick fix", async () => (await squiggles(page)) === 1);
   await page.keyboard.press("Control+S");
   await until("a.py: fixed on disk by saving", () => onDisk("a.py") === onDisk("a.fixed"));

@@ -111,7 +111,7 @@ def test_inputs_switch_things_off(runner):
     done = runner(ANNOTATIONS="false", SUMMARY="false", FAIL="false")
     assert (
         done.returncode == 0
-        and done.stdout.startswith("model.py:5:12: TFN301")
+        and done.stdout.startswith("model.py:5:12: warning: TFN301")
         and not runner.summary.exists()
     )
     assert runner(ARGS="--select=TFN101\n\n--certainty=must").returncode == 0
@@ -123,7 +123,7 @@ def test_inputs_are_no_code(runner):
     (runner.top / "c.py").write_text(BAD)
     done = runner(PATHS="a b.py\r\n$(touch pwned); *\n`touch pwned`\n--fix", ANNOTATIONS="false")
     assert (
-        "a b.py:5:12: TFN301" in done.stdout
+        "a b.py:5:12: warning: TFN301" in done.stdout
         and "c.py:" not in done.stdout
         and done.stdout.count("TFN002") == 3
     )

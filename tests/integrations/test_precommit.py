@@ -100,9 +100,9 @@ def test_try_repo(hooks, store, project):
     done = pre_commit("try-repo", str(hooks), "--all-files", cwd=project, store=store)
     assert done.returncode == 1, done.stdout
     assert "exit code: 1" in done.stdout
-    assert "risky.py:5:12: TFN301 [*]" in done.stdout
-    assert "script:6:12: TFN301 [*]" in done.stdout
-    assert "book.ipynb:cell 1:5:12: TFN301 [*]" in done.stdout
+    assert "risky.py:5:12: warning: TFN301 [*]" in done.stdout
+    assert "script:6:12: warning: TFN301 [*]" in done.stdout
+    assert "book.ipynb:cell 1:5:12: warning: TFN301 [*]" in done.stdout
     assert "left_out.py" not in done.stdout
     assert "files were modified by this hook" in done.stdout
     assert (project / "risky.py").read_text() == FIXED
@@ -129,7 +129,7 @@ def test_a_configuration_that_points_at_the_repository(hooks, store, project):
     git("add", "-A", cwd=project)
     third = pre_commit("run", cwd=project, store=store)
     assert third.returncode == 1 and third.stdout.count("Failed") == 2, third.stdout
-    assert third.stdout.count("broken.py:2:1: TFN001 syntax error") == 2
+    assert third.stdout.count("broken.py:2:1: error: TFN001 syntax error") == 2
 
 
 def configured(project: Path, hooks: Path) -> None:

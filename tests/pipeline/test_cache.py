@@ -106,8 +106,16 @@ def test_a_setting_that_another_file_states_counts(runs):
 
 
 def test_what_was_not_followed_to_the_end_is_remembered(runs):
-    runs.write("long.py", HEAD + "x = " + " + ".join(["1.0"] * 200) + "\ny = tf.math.log(x)\n")
-    assert "Not followed to the end: the calls in 1 file." in runs.same()[1]
+    long = " + ".join(["1.0"] * 200)
+    runs.write("long.py", f"{HEAD}x = {long}\ny = tf.math.log(x)\n")
+    names = "Analysis cut short, too many calls to follow: "
+    assert f"{names}long.py (top level).\n" in runs.same()[1]
+    runs.write(
+        "long.py",
+        f"{HEAD}class Model:\n    def call(self):\n        x = {long}\n"
+        "        return tf.math.log(x)\n\ndef f(x):\n    return tf.math.log(x)\n",
+    )
+    assert f"{names}long.py (Model.call).\n" in runs.same()[1]
 
 
 def test_times_count_for_nothing(runs):

@@ -17,7 +17,7 @@ from tfnanlint.dev import manual, scores, verdicts
 from tfnanlint.dev import map as structure
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
-from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.diagnostics.grades import severities
 from tfnanlint.rule.registry import Rule, load
 
 _APPLIED = {
@@ -79,20 +79,14 @@ def page(rule: Rule) -> str:
 
 
 def facts(rule: Rule) -> str:
-    said = [f"Reported by default: {grades(rule)}."]
+    said = [f"Reports: {severities(rule.default)}."]
     if rule.silent:
         said.append(f"With `--certainty` only: {withheld(rule)}.")
     if rule.preview:
-        said.append("In preview: off unless selected.")
+        said.append("In preview: runs only with `--preview` or when it is selected.")
     if rule.over:
         said.append(f"At the same place it replaces {', '.join(rule.over)}.")
     return " ".join(said)
-
-
-def grades(rule: Rule) -> str:
-    return ", ".join(
-        one.name.lower() for one in sorted(Certainty, reverse=True) if one in rule.default
-    )
 
 
 def with_code_blocks(text: str) -> str:
@@ -123,7 +117,7 @@ def table(rules: tuple[Rule, ...], folder: str) -> str:
     for rule in rules:
         summary = rule.summary.rstrip(".")
         rows.append(
-            f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} | {grades(rule)} | {fix_column(rule)} |"
+            f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} | {severities(rule.default)}{' (preview)' if rule.preview else ''} | {fix_column(rule)} |"
         )
     return "\n".join(rows) + "\n"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from tfnanlint import __version__
 from tfnanlint.cli.flags import parser
+from tfnanlint.version import __version__
 
 _EXIT = (
     ("0", "nothing was found, or everything found was fixed"),

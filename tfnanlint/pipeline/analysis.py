@@ -35,6 +35,7 @@ from tfnanlint.syntax.nodes import (
     IF_EXP,
     NAME,
     SUBSCRIPT,
+    function_at,
     nodes_in,
 )
 from tfnanlint.syntax.source import Source, holds_tests
@@ -119,9 +120,9 @@ class Analysis:
     may be left out. Where nothing is `shown` as the draft found it, it is judged once more only if
     callers elsewhere tell something of a value of which nothing was known. With `within`, only
     these rows are judged, as always with all of the file and its project in view. What all of it
-    depends on outside of the source is noted in `facts`, if that is given. `cut_short` says that
-    something was not followed to its end, which would have cost more than it may in a file of this
-    length.
+    depends on outside of the source is noted in `facts`, if that is given. `cut_short` names
+    the functions in which something was not followed to its end, which would have cost more than it
+    may in a file of this length.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000;
     the others go on. What fixes are made from is held until `close`.
@@ -138,7 +139,7 @@ class Analysis:
         shown: Callable[[Finding], bool] = _any,
     ):
         self.findings: list[Finding] = []
-        self.cut_short = False
+        self.cut_short: tuple[str, ...] = ()
         self._file: File | None = None
         found = subscriptions(rules, source)
         adopt(source)
@@ -149,6 +150,8 @@ class Analysis:
         doubtful: dict[ast.AST, int] = {}  # by their rows
         unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
         self._file = draft = File(source, found, marks, True, setup, facts)
+        session = draft.interpreter.session
+        cut_short: dict[str, None] = {}
         try:
             for node, point, stopped in draft.candidates(within=within):
                 judged = [
@@ -161,8 +164,12 @@ class Analysis:
                         unknown[node] = left, judged
                 elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
+                if session.cut_short:
+                    cut_short[function_at(source.tree, node.lineno)] = None
+                    session.cut_short = False
             in_file = draft.of_file()
-            self.cut_short = draft.interpreter.session.cut_short
+            session.cut_short = session.cut_short or bool(cut_short)
+            self.cut_short = tuple(cut_short)
             again = bool(doubtful) or bool(in_file)
             goes_on = again and draft.interpreter.suffices(draft.project)
             if goes_on:

@@ -13,7 +13,8 @@ import pkgutil
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.diagnostics.findings import (
     MODES,
@@ -159,28 +160,34 @@ def rule(
     return announce
 
 
-_loaded: tuple[Rule, ...] | None = None
+# What plugins may rely on: the names in `tfnanlint.api`. It grows when one of them changes or goes.
+API_VERSION: Final = 1
+_loaded: tuple[Rule, ...] = ()
+_from_plugins: set[str] = set()
 
 
 def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
     """All rules by code: tfnanlint's own, and those of the named installed plugins.
 
-    Raises LookupError for a plugin that is not installed.
+    Raises LookupError for a plugin that is not installed, that is made for another version of
+    `tfnanlint.api`, or whose codes are not its own.
     """
     global _loaded
-    if _loaded is None:
+    wanted = set(plugins) - _from_plugins
+    if not _loaded:
         _import("tfnanlint_rules")
-        wanted = set(plugins)
-        if wanted:
-            _load_plugins(wanted)
+    if wanted:
+        _load_plugins(wanted)
+    if wanted or not _loaded:
         _loaded = tuple(sorted(_FOUND, key=lambda r: r.code))
     return _loaded
 
 
-def _import(package: str) -> None:
+def _import(package: str) -> ModuleType:
     found = importlib.import_module(package)
-    for info in pkgutil.iter_modules(found.__path__):
+    for info in pkgutil.iter_modules(getattr(found, "__path__", ())):
         importlib.import_module(f"{package}.{info.name}")
+    return found
 
 
 def _load_plugins(wanted: set[str]) -> None:
@@ -189,10 +196,31 @@ def _load_plugins(wanted: set[str]) -> None:
     installed = {e.name: e for e in entry_points(group="tfnanlint.rules")}
     for name in sorted(wanted):
         if name not in installed:
+            others = ", ".join(sorted(set(installed) - {"tfnanlint"})) or "none"
+            raise LookupError(f"the plugin `{name}` is not installed; installed are: {others}")
+        before = len(_FOUND)
+        version = getattr(_import(installed[name].value), "TFNANLINT_API", API_VERSION)
+        if version != API_VERSION:
             raise LookupError(
-                f"plugin '{name}' is not installed (found: {', '.join(sorted(installed)) or 'none'})"
+                f"the plugin `{name}` is made for version {version} of tfnanlint.api, "
+                f"and this is version {API_VERSION}"
             )
-        _import(installed[name].value)
+        _refuse_taken_codes(name, _FOUND[:before], _FOUND[before:])
+        _from_plugins.add(name)
+
+
+def _refuse_taken_codes(plugin: str, known: list[Rule], new: list[Rule]) -> None:
+    """Raise LookupError where a rule of a plugin has no code or name of its own."""
+    taken = {name for one in known for name in (one.code, one.slug)}
+    for one in new:
+        if not re.fullmatch(r"(?!TFN|ALL)[A-Z]{2,10}[0-9]{3}", one.code):
+            raise LookupError(
+                f"the plugin `{plugin}`: `{one.code}` is no code for a rule of a plugin; "
+                "take letters other than TFN and three digits, such as ACM101"
+            )
+        if {one.code, one.slug} & taken:
+            raise LookupError(f"the plugin `{plugin}`: `{one.code} {one.slug}` is taken")
+        taken |= {one.code, one.slug}
 
 
 class Context:

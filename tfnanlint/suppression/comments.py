@@ -20,7 +20,9 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix
 from tfnanlint.syntax.source import Source, Span
 
-_IGNORE = re.compile(r"#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>[^#]*)", re.I)
+_IGNORE = re.compile(
+    r"#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>(?:[^#]|#(?=\d))*)", re.I
+)
 _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.I
 )
