@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Any
 
 from tfnanlint.cli.flags import rules_of
 from tfnanlint.cli.outcome import CLEAN
@@ -19,7 +20,7 @@ from tfnanlint.report.wrap import clipped
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every rule and notice: its code, its name, what it reports and what it finds."""
-    known: list[Rule] = sorted((*rules_of(arguments), *notices.NOTICES), key=lambda rule: rule.code)
+    known: list[Any] = sorted((*rules_of(arguments), *notices.NOTICES), key=lambda rule: rule.code)
     if arguments.output_format == "json":
         print(json.dumps([as_dict(rule) for rule in known], indent=2))
         return CLEAN

@@ -47,12 +47,19 @@ def grade(finding: Finding) -> Grade:
         return Grade(WARNING, Certainty.MAY)
     if finding.code in _NOTICES:
         return Grade(ERROR, Certainty.MUST)
-    reasons = [_BECAUSE[finding.certainty]]
+    reasons = [_bounded_only(finding) or _BECAUSE[finding.certainty]]
     if finding.differentiated in _DIFFERENTIATED:
         reasons.append(_DIFFERENTIATED[finding.differentiated])
     if finding.doubtful:
         reasons.append(_OFTEN_HARMLESS)
     return Grade(SEVERITY[finding.certainty], finding.certainty, "; ".join(reasons))
+
+
+def _bounded_only(finding: Finding) -> str:
+    """The reason for a note on a value that has bounds; empty for any other finding."""
+    if finding.certainty is not Certainty.UNKNOWN or finding.range in ("", "any number"):
+        return ""
+    return "its bounds include unsafe values, and nothing shows that they occur"
 
 
 def severities(certainties: Iterable[Certainty]) -> str:
