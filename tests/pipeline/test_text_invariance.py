@@ -1,5 +1,5 @@
 """Comments, docstrings and strings that are statements never change a finding or its fix, whatever
-words are in them. `benchmarks/added_text.py DIR` asks the same of any folder.
+words are in them. `benchmarks/invariance.py DIR` asks the same of any folder.
 """
 
 from __future__ import annotations

@@ -122,6 +122,7 @@ class Engine(Evaluator):
         for site in self._given:
             site.result = None
         self.reads.clear()
+        self.session.terms.clear()
         self._forget()
 
     # Questions

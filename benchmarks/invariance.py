@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether added comments, docstrings and strings change a finding: added_text.py DIR [--sample N]
+"""Whether added comments, docstrings and strings change a finding: invariance.py DIR [--sample N]
 [--seeds N] [--texts N]
 
 Puts text at random places of each file, checks the file with it and without it, and prints each
