@@ -180,8 +180,9 @@ def fixes(judged: list[Verdict]) -> str:
         "repair or another form would be wanted. Before and after were\n"
         "executed on TensorFlow wherever that decides. `corpus`: 30 of 80 places at commit "
         "6d5f8f4. `repositories`: 70 places at commit 9488af4 in public\n"
-        "training repositories that nobody had read, at most four of each. `strangers`: 32 of 135 at\n"
-        "commit 1de6262, in 151 other repositories. All with their "
+        "training repositories that nobody had read, at most four of each. "
+        "`strangers`: 32 of 135 at commit 1de6262, in 151 others. All with\n"
+        "their "
         "reasons: `benchmarks/verdicts/fixes.tsv`.",
     ]
     for sample in sorted({one.sample for one in judged}):
