@@ -376,7 +376,8 @@ def test_findings_name_cell_and_line(shell):
     outcome = shell.check()
     assert outcome.code == 1
     assert outcome.text.startswith("a.ipynb:cell 3:2:5: warning: TFN301 [*] log of a softmax\n")
-    full = shell.run("check", "a.ipynb").text
+    assert "from cell 3, line 2: " in shell.run("check", "a.ipynb").text
+    full = shell.run("check", "--verbose", "a.ipynb").text
     assert "1 | %%time\n2 | y = tf.log(" in full and "a.ipynb:cell 3:2: y = tf.log" in full
     (found,) = json.loads(shell.run("check", "--output-format", "json", "a.ipynb").text)
     assert (found["cell"], found["location"]) == (3, {"row": 2, "column": 5})
@@ -439,7 +440,7 @@ def test_a_suppression_at_the_end_of_a_cell_does_not_reach_the_next(shell):
 def test_a_broken_cell_is_named(shell):
     shell.write("a.ipynb", text("import tensorflow as tf", "x = 1\nprint 'x'", LOG))
     lines = shell.check("--fix").text.splitlines()
-    assert len(lines) == 4 and lines[0].startswith(
+    assert len(lines) == 3 and lines[0].startswith(
         "a.ipynb:cell 2:2:1: error: TFN001 this cell is not checked: syntax error"
     )
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][2]["source"] == FIXED

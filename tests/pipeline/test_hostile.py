@@ -319,7 +319,7 @@ def test_hostile_names(tmp_path, shape):
     else:
         assert done.stdout.count(b": TFN301 ") == len(paths)
     if shape == "concise":
-        assert len(done.stdout.splitlines()) == len(paths) + 2
+        assert len(done.stdout.splitlines()) == len(paths) + 3
     done = run([*CHECK, "--fix", "."], tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     for path in paths:
@@ -427,11 +427,17 @@ def _is_running(process: int) -> bool:
 def test_a_configuration_cannot_make_code_run(tmp_path):
     (tmp_path / "a.py").write_text(TF)
     (tmp_path / "evil.py").write_text("raise SystemExit('ran')\n")
-    for key in ("plugins", "extend", "init-hook", "rules"):
+    refusals = {
+        "plugins": b"you have not allowed it",
+        "extend": b"must be the path of a file",
+        "init-hook": b"unknown key",
+        "rules": b"unknown key",
+    }
+    for key, refusal in refusals.items():
         (tmp_path / "tfnanlint.toml").write_text(f'{key} = ["evil"]\n')
         command = [sys.executable, "-m", "tfnanlint", "check", "a.py"]
         done = run(command, tmp_path)
-        assert (done.returncode, b"unknown key" in done.stderr, b"ran" in done.stderr) == (
+        assert (done.returncode, refusal in done.stderr, b"ran" in done.stderr) == (
             2,
             True,
             False,
@@ -462,6 +468,7 @@ def test_a_root_that_stands_in_a_longer_file(tmp_path):
 HEADS = (
     b"# coding: latin-1",
     b"# -*- coding: utf8 -*-",
+    b"# coding: utf-8",
     b"# vim: fileencoding=ascii",
     b"#",
     b"x=1",
@@ -479,7 +486,7 @@ HEADS = (
 
 def test_encodings_are_those_of_python():
     """Most files are decoded without a search for a declaration: that must never miss one."""
-    draw = random.Random(0)
+    draw, read_over = random.Random(0), 0
     for _ in range(20_000):
         data = b"".join(draw.choices(HEADS, k=draw.randrange(8)))
         # Python's parser ends lines at lone CRs, too
@@ -487,11 +494,29 @@ def test_encodings_are_those_of_python():
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
             expected = data.decode(encoding), encoding
-        except (SyntaxError, UnicodeDecodeError):
+        except UnicodeDecodeError:
+            try:
+                read = decode(data)
+            except Unreadable:
+                continue
+            # Python, too, reads over these bytes: without them it says the same.
+            assert read == (data.decode(encoding, "replace"), encoding)
+            assert _compiles(data) == _compiles(data.replace(b"\xff", b"")), data
+            read_over += _compiles(data)
+        except SyntaxError:
             with pytest.raises(Unreadable):
                 decode(data)
         else:
             assert decode(data) == expected, data
+    assert read_over > 10
+
+
+def _compiles(data: bytes) -> bool:
+    try:
+        compile(data, "a.py", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def test_a_table_filled_line_by_line(tmp_path):

@@ -5,6 +5,7 @@ check of a value.
 from __future__ import annotations
 
 import operator
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -127,13 +128,17 @@ KEYS = {
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` for the nearest known word; nothing where none is near."""
+    """`; did you mean ...?` for the nearest known word, of several the one that begins most alike;
+    nothing where none is near.
+    """
     spellings = {name.lower(): name for name in known}
     lower = word.lower()
     most = max(1, len(lower) // 4)
     near = [name for name in spellings if abs(len(name) - len(lower)) <= most]
-    ranked = sorted((_typos(lower, name), name) for name in near)
-    return f"; did you mean `{spellings[ranked[0][1]]}`?" if ranked and ranked[0][0] <= most else ""
+    ranked = sorted(
+        (_typos(lower, name), -len(os.path.commonprefix((lower, name))), name) for name in near
+    )
+    return f"; did you mean `{spellings[ranked[0][2]]}`?" if ranked and ranked[0][0] <= most else ""
 
 
 def _typos(word: str, name: str) -> int:

@@ -147,6 +147,8 @@ def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
             and max(map(len, set(after).difference(before)), default=0) <= limit
         ):
             kept.append(fix)
+    if fixes and not kept:
+        here.no_fix = "the line of a fix would be longer than any around it, or it takes too many"
     return kept
 
 

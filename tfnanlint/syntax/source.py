@@ -80,7 +80,6 @@ _WALRUS = re.compile(":=")
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _SETTER = re.compile(r"@(\w+)\.setter\b")
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_UTF_8 = ("utf-8", "utf8", "utf_8")
 _STRAY = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as they were decoded
 _LINE_FEED = re.compile("\n")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others
@@ -105,7 +104,7 @@ def _plain(data: bytes) -> bool:
 def decode(data: bytes) -> tuple[str, str]:
     """Text and encoding name of Python source bytes, by BOM and PEP 263; line endings are kept.
     Bytes of a comment that are no UTF-8 become U+FFFD where the file declares itself to be in
-    UTF-8: Python reads over them.
+    UTF-8: Python reads over them, but not where the declaration spells it `utf8`.
 
     Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
     """
@@ -119,7 +118,7 @@ def decode(data: bytes) -> tuple[str, str]:
         text = data.decode(encoding)
     except (SyntaxError, LookupError, UnicodeDecodeError) as error:
         lenient = _with_stray_bytes(data) if isinstance(error, UnicodeDecodeError) else None
-        if lenient is None or encoding not in _UTF_8 or not _declares(data):
+        if lenient is None or encoding != "utf-8" or not _declares(data):
             raise Unreadable(f"cannot decode the file: {error}") from None
         text = lenient
     return text, encoding
@@ -138,12 +137,12 @@ def _with_stray_bytes(data: bytes) -> str | None:
     text = _STRAY.sub("\ufffd", loose)
     comments: dict[int, int] = {}
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
             if token.type == tokenize.COMMENT:
                 comments[token.start[0]] = token.start[1]
     except (SyntaxError, tokenize.TokenError):
         return None
-    rows = enumerate(io.StringIO(loose), 1)
+    rows = enumerate(io.StringIO(loose, newline=None), 1)
     is_comment = all(
         row in comments and stray.start() > comments[row]
         for row, line in rows
