@@ -201,15 +201,17 @@ def normalized(power: Site, total: Site, here: Context) -> list[Fix]:
     ):
         return []
     param = "y" if total.args["x"] is power.node else "x"
-    least = total.value(param).lo
+    named = isinstance(total.args[param], ast.Name) and total.value(param).lo >= 1e-12
     return here.rewrite(
         quotient,
         "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps} ** 2)"
-        if isinstance(total.args[param], ast.Name) and least >= 1e-12
+        if named
         else "tf.math.l2_normalize({x}, axis={axis})",
         title="use l2_normalize",
         claim=Claim.SHIFTED,
-        cost="vectors shorter than the epsilon are divided by it; others move by less than it",
+        cost=repairs.COST_OF_ITS_EPSILON
+        if named
+        else "vectors under 1e-6 are scaled by 1e6; others grow by the epsilon over their length",
         x=quotient.args["x"],
         axis=argument(squares, "axis", "axis"),
         eps=total.args[param],

@@ -432,7 +432,7 @@ NEAREST = {  # what is doubted, and the nearest that is not
         "    return tf.math.log(x.variance_at(0))\n",
         "    return 2.0 + tf.math.log(x)\n",
     ),
-    "a quotient of such": (
+    "a quotient of a shifted rate and itself": (
         "TFN101",
         documented("a rate, > 0.", "tf.math.log((x + 1e-3) / x)"),
         documented("is positive or zero.", "tf.math.log(x)"),

@@ -14,7 +14,7 @@ LONGER = {
     "bad_initial_weights": 127,
     "clip_after_singularity": 136,
     "epsilon_vanishes": 196,
-    "fractional_power": 202,
+    "fractional_power": 204,
     "hand_sigmoid": 126,
     "hand_softmax": 150,
     "inverse_trig_domain": 188,

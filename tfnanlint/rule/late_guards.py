@@ -93,7 +93,7 @@ def _normalized(here: Context, site: Site, norm: Site) -> list[Fix]:
         cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others move by 2 units in the "
         "last place"
         if eps is None
-        else "vectors shorter than the epsilon are divided by it; others move by less than it",
+        else repairs.COST_OF_ITS_EPSILON,
         x=site.args["x"],
         axis=argument(norm, "axis", "axis"),
         eps=eps,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Final, Iterable
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
@@ -361,6 +361,13 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         )
 
     return _in_order(here, root, exact, moved, exact_first)
+
+
+# x / max(|x|, eps) for x / (|x| + eps).
+COST_OF_ITS_EPSILON: Final = (
+    "vectors longer than the epsilon grow by the epsilon over their length, shorter ones at most "
+    "2 times"
+)
 
 
 def _in_order(
