@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import known
+import outcomes
 import pytest
 from claims import cases
 from crossings import Crossings
@@ -63,7 +63,7 @@ def test_every_fix_is_executed(rule):
         text for text, pattern in stated.items() if not any(map(pattern.fullmatch, executed))
     ] == []
     path = repository.fixture(rule)
-    findings = known.findings(Source.from_bytes(path.name, path.read_bytes()), [rule])
+    findings = outcomes.findings(Source.from_bytes(path.name, path.read_bytes()), [rule])
     shown = {fix.title for one in findings if one.code == rule.code for fix in one.fixes}
     plain = set(map(catalogue.plain_title, executed))
     named = {

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
 import pytest
 
 from tfnanlint.dev.reveal import reveals
 from tfnanlint.syntax.source import Source
 from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_of
 from tfnanlint.terms.term import PLACED, SUM, SYMBOL, Atom, Term
+
+np = pytest.importorskip("numpy")
 
 HEAD = "import operator\nimport tensorflow as tf\nimport keras\n"
 # Spellings of one number on a line each, and what is close to them and is another number.
