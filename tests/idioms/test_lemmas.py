@@ -5,8 +5,10 @@ A form is what `fixtures/rules` holds in its spellings; here stands that the haz
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
+
+np = pytest.importorskip("numpy")
+pytestmark = pytest.mark.tensorflow
 
 DTYPES = pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 

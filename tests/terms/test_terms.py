@@ -63,6 +63,7 @@ def test_other_numbers_have_other_terms(spellings):
     assert first != second
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("spellings", (*SPELLINGS.values(), *OTHERS))
 def test_a_term_has_the_value_of_what_it_stands_for(spellings, dtype):
