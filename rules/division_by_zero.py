@@ -95,14 +95,15 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         certainty = Certainty.UNKNOWN
     name = WORDS.get(division.op.name, "division")
     effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
+    fixes = [] if form and densities.is_ratio(division) else whole_repairs(division, param, here)
     yield here.finding(
         division,
         param,
         f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and so is the gradient",
         certainty,
-        [] if form and densities.is_ratio(division) else whole_repairs(division, param, here),
+        fixes,
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
-        help=advice(division, divisor),
+        help="" if fixes else advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
     )
 
@@ -144,7 +145,7 @@ def is_inside(root: Site, division: Site, here: Context) -> bool:
 
 
 def advice(division: Site, divisor: Value) -> str:
-    """What to do where no fix is offered; empty where one is."""
+    """What to do where no fix is offered; empty where the reason says it."""
     if divisor.nonnegative and quotients.of_half(division) and not quantities.zero_meant(division):
         return "in float16 no floor is far enough below ordinary values: divide in float32"
     if densities.is_ratio(division):
