@@ -151,7 +151,8 @@ def _row(text: str, key: str) -> int:
     return text.count("\n", 0, found.end()) + 1 if found else 0
 
 
-def _toml(text: str, origin: str) -> dict[str, Any]:
+def toml_table(text: str, origin: str) -> dict[str, Any]:
+    """The table that TOML states. Raises `ConfigError` for what is no TOML, or nested too deeply."""
     try:
         import tomllib
     except ImportError:  # Python 3.10
@@ -194,7 +195,7 @@ def _pyproject_table(text: str, path: str) -> dict[str, Any] | None:
     # parsed.
     if "tfnanlint" not in text:
         return None
-    tool = _toml(text, path).get("tool", {})
+    tool = toml_table(text, path).get("tool", {})
     table = tool.get("tfnanlint") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{path}: `tool.tfnanlint` must be a table")
@@ -208,7 +209,7 @@ def read_directory(directory: str, files: Files) -> tuple[Layer, ...]:
     path = os.path.join(directory, "tfnanlint.toml")
     text = _config_text(path, files)
     if text is not None:
-        return _extended(layer(_toml(text, path), path, directory, text), path, files)
+        return _extended(layer(toml_table(text, path), path, directory, text), path, files)
     path = os.path.join(directory, "pyproject.toml")
     text = _config_text(path, files)
     table = _pyproject_table(text, path) if text is not None else None
@@ -226,7 +227,7 @@ def read_option(option: str, root: str, files: Files) -> tuple[Layer, ...]:
     if text is not None:
         return _extended(_file_layer(text, option, root), path, files)
     if "=" in option:
-        return (layer(_toml(option, "--config"), "--config", root),)
+        return (layer(toml_table(option, "--config"), "--config", root),)
     raise ConfigError(
         f'--config: `{option}` is neither a file nor a setting such as `certainty = "may"`'
     )
@@ -235,7 +236,7 @@ def read_option(option: str, root: str, files: Files) -> tuple[Layer, ...]:
 def _file_layer(text: str, path: str, root: str) -> Layer:
     """The layer of one file, which is called `path` in errors."""
     project = os.path.basename(path) == "pyproject.toml"
-    table = _pyproject_table(text, path) or {} if project else _toml(text, path)
+    table = _pyproject_table(text, path) or {} if project else toml_table(text, path)
     return layer(table, path, root, text)
 
 
@@ -658,7 +659,7 @@ class Configuration:
         path = plugins.user_file()
         text = None if isolated else _config_text(path, WorkTree())
         if text is not None:
-            stated = layer(_toml(text, path), path, os.path.dirname(path), text)
+            stated = layer(toml_table(text, path), path, os.path.dirname(path), text)
             if others := {key for key, _ in stated.rows} - {"plugins"}:
                 raise ConfigError(f"{path}: only `plugins` may stand here, not `{min(others)}`")
             allowed += stated.plugins or ()
