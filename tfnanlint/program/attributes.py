@@ -195,7 +195,7 @@ def is_changed(method: Any, name: str) -> bool:
         if isinstance(node, ast.Subscript) and _named(node.value, name):
             if not isinstance(node.ctx, ast.Load):
                 return True
-        if isinstance(node, ast.Attribute) and node.attr in ("update", "pop", "setdefault"):
+        if isinstance(node, ast.Attribute) and node.attr == "update":
             if _named(node.value, name):
                 return True
     return False
@@ -209,16 +209,10 @@ def keeps_keywords(method: Any) -> bool:
     if method.args.kwarg is None:
         return False
     owner, given = method.args.args[0].arg, method.args.kwarg.arg
+    if is_changed(method, given):
+        return False
     kept = 0
     for node in nodes_in(method):
-        if (
-            isinstance(node, ast.Name)
-            and node.id == given
-            and not isinstance(node.ctx, ast.Load)
-            or isinstance(node, ast.Subscript)
-            and (_named(node.value, given) and not isinstance(node.ctx, ast.Load))
-        ):
-            return False
         if (
             isinstance(node, ast.For)
             and isinstance(node.target, ast.Tuple)
@@ -238,8 +232,6 @@ def keeps_keywords(method: Any) -> bool:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "update"
         ):
-            if _named(node.func.value, given):
-                return False
             handed = [*node.args, *[one.value for one in node.keywords if one.arg is None]]
             kept += (
                 _dict_of(node.func.value, owner) and len(handed) == 1 and _named(handed[0], given)
