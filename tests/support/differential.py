@@ -17,7 +17,8 @@ import ast
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -132,13 +133,30 @@ def run(
     Graphs keep the order of their sums: what TensorFlow makes of `1 - p + 1e-8` depends on what
     else reads `1 - p`.
     """
+    with _sums_in_their_order():
+        return _outcomes(text, points, mode, dtype, function)
+
+
+@contextmanager
+def _sums_in_their_order() -> Iterator[None]:
+    """Within it no graph is reassociated; the setting holds for the process, tests that follow too."""
+    import tensorflow as tf
+
+    passes = ("constant_folding", "arithmetic_optimization")
+    tf.config.optimizer.set_experimental_options(dict.fromkeys(passes, False))
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options(dict.fromkeys(passes, True))
+
+
+def _outcomes(
+    text: str, points: list[list[Any]], mode: str, dtype: str, function: str
+) -> list[Outcome]:
     import numpy as np
     import stages
     import tensorflow as tf
 
-    tf.config.optimizer.set_experimental_options(
-        {"constant_folding": False, "arithmetic_optimization": False}
-    )
     space: dict[str, Any] = {"__name__": "program"}
     try:
         exec(compile(text, "<program>", "exec"), space)
