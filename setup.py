@@ -1,9 +1,8 @@
 """What pyproject.toml cannot say: with TFNANLINT_COMPILE=1 the engine is compiled by mypyc.
 
 It is the same code, and it finds the same, for about two fifths less CPU; without the variable it
-is interpreted. Compiled are the modules that evaluate programs, the tables of ops, and the rules.
-Not compiled are front ends, and what is pickled or is a subclass of a builtin. MYPYC_OPT_LEVEL=0
-makes a slower program in less time.
+is interpreted. Compiled are the packages that evaluate programs, the tables of ops, and the rules.
+MYPYC_OPT_LEVEL=0 makes a slower program in less time.
 
 With TFNANLINT_PROFILE=FOLDER, gcc makes a program that records there what of it runs, and from a
 folder with such records one that takes some 4 % less CPU: `.ci/wheels` does both.
@@ -15,23 +14,21 @@ import sys
 
 from setuptools import setup
 
-# Packages, and the modules of each that are compiled. Of `ops` all are.
-COMPILED = {
-    "syntax": "access_paths nodes text_index",
-    "conventions": "docstrings files identifiers roles texts",
-    "values": "evaluator session value",
-    "program": "attributes builder decorators functions history joins loops module mutation patterns predicates scope static_conditions",
-    "project": "filesystem index settings",
-    "interp": "arguments calls containers engine expressions fixpoint indirect_sites inlining members names precision records settings subexpressions trip_counts variables",
-    "interp/callgraph": "callbacks callers constant_arguments function_flow instance_calls",
-    "uses": "producers products uses",
-    "gradients": "activity inactive layer_functions tapes",
-    "guards": "assertions dominating post_guards zero_sets",
-    "idioms": "confusion_counts exponents labels loop_counters loss_pairs moments probabilities vanishing",
-    "rewrite": "availability epsilons",
-    "rule": "registry trace",
-    "config": "keys patterns",
-    "pipeline": "analysis prefilter",
+# What is compiled: the packages that evaluate programs, and modules that every file passes through.
+# What only makes fixes, reads settings or writes files is not.
+COMPILED = """
+syntax conventions values ops terms program project interp uses gradients guards idioms
+rule/registry rule/trace rewrite/availability rewrite/epsilons
+config/keys config/patterns pipeline/analysis pipeline/prefilter
+""".split()
+
+# Modules of compiled packages that are not: why, and which.
+INTERPRETED = {
+    "named tuples and cached properties": ["syntax/source"],
+    "pickled between processes": ["syntax/spans"],
+    "subclasses of tuple": ["values/tuples"],
+    "an enumeration": ["idioms/quantities"],
+    "read by documentation and tests only": ["conventions/table"],
 }
 
 FUTURE = "from __future__ import annotations"
@@ -68,31 +65,34 @@ def profiling() -> list[str]:
     )
 
 
+def compiled() -> list[pathlib.Path]:
+    """The files of `COMPILED` without those of `INTERPRETED`."""
+    package = pathlib.Path("tfnanlint")
+    left = {package / f"{name}.py" for names in INTERPRETED.values() for name in names}
+    files: list[pathlib.Path] = []
+    for name in COMPILED:
+        below = sorted((package / name).rglob("*.py")) or [package / f"{name}.py"]
+        files += [path for path in below if path.name != "__init__.py" and path not in left]
+    return files
+
+
 def engine() -> list:
     """The extension modules: none unless they are asked for."""
     if os.environ.get("TFNANLINT_COMPILE") != "1":
         return []
     from mypyc.build import mypycify
 
-    package = pathlib.Path("tfnanlint")
-    files = [
-        package / folder / f"{name}.py"
-        for folder, names in COMPILED.items()
-        for name in names.split()
-    ]
-    files += [
-        path for path in sorted((package / "ops").rglob("*.py")) if path.name != "__init__.py"
-    ]
-    files += rules()
+    files = [*compiled(), *rules()]
     modules = mypycify(
         [*map(str, files)], opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0"
     )
     if sys.platform == "linux":
         # functions call each other directly: nobody puts another one in the place of one of ours
-        for one in modules:
-            one.extra_compile_args += ["-fno-semantic-interposition", *profiling()]
-            one.extra_link_args += ["-Wl,-Bsymbolic", *profiling()]
+        for module in modules:
+            module.extra_compile_args += ["-fno-semantic-interposition", *profiling()]
+            module.extra_link_args += ["-Wl,-Bsymbolic", *profiling()]
     return modules
 
 
-setup(ext_modules=engine())
+if __name__ == "__main__":
+    setup(ext_modules=engine())

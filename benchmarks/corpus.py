@@ -7,8 +7,8 @@ by rule, and whether anything crashed. `--fix` applies the safe and the unsafe f
 in memory and checks that each result parses and that a second run changes nothing, that no comment
 is lost and that nothing outside of the edited spans changed; with `--sample` it prints random
 applied fixes instead. `--sample` alone prints random findings with their source, for reading one by
-one; `--each N` random N of every rule; `--read FILE` leaves out of both what a list of verdicts
-(precision.md) names already.
+one; `--each N` random N of every rule; `--read FILE` leaves out of both what a table of verdicts
+(`verdicts/findings.tsv`) holds already.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import time
 import tokenize
 
 from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.dev.verdicts import Place, by_place, verdicts
 from tfnanlint.pipeline.check import Checked, check, check_source
 from tfnanlint.rule import registry as rules
 from tfnanlint.syntax.source import Source
@@ -194,8 +195,8 @@ def show(one: Checked, finding) -> str:
 def drawn(
     found: list[tuple[Checked, object]], args: argparse.Namespace
 ) -> list[tuple[Checked, object]]:
-    """Random findings, or some of every rule, without those that a list of verdicts names."""
-    read = " ".join(args.read.read_text().split()) if args.read else ""
+    """Random findings, or some of every rule, without those that a table of verdicts holds."""
+    read = by_place(verdicts(args.read)) if args.read else {}
     fresh = [
         (one, finding) for one, finding in found if place(one, finding, args.directory) not in read
     ]
@@ -212,11 +213,11 @@ def drawn(
     ]
 
 
-def place(one: Checked, finding, folders: list[pathlib.Path]) -> str:
-    """How a list of verdicts names a finding: `package/file.py:12:5` TFN101."""
-    row, column = one.source.position(finding.span.start)
+def place(one: Checked, finding, folders: list[pathlib.Path]) -> Place:
+    """Where a finding stands, as a table of verdicts names it."""
+    row, _ = one.source.position(finding.span.start)
     folder = next(folder for folder in folders if pathlib.Path(one.path).is_relative_to(folder))
-    return f"`{pathlib.Path(one.path).relative_to(folder)}:{row}:{column}` {finding.code}"
+    return pathlib.Path(one.path).relative_to(folder).as_posix(), row, finding.code
 
 
 def main() -> int:

@@ -81,7 +81,7 @@ def _each(function: Callable, *arrays: Any) -> Any:
 
 
 def _floats(x: Any) -> bool:
-    return getattr(x, "dtype", None) == object
+    return getattr(x, "dtype", None) == np.dtype(object)
 
 
 def _known(node: Any) -> bool:

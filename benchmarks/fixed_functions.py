@@ -2,9 +2,10 @@
 """Functions of real code fixed and executed before and after: fixed_functions.py DIR... [--limit N]
 [--json OUT] [--verbose]
 
-Taken are functions without `self` whose names are their own, those of TensorFlow, NumPy, Keras and
-math, constants of their file and other such functions of it, and to which a fix applies. Each
-becomes a module of its own, which is fixed as by `--fix` and by `--unsafe-fixes --fix`; arguments
+Taken are functions whose names are their own, those of TensorFlow, NumPy, Keras and math, constants
+of their file and other such functions of it, and to which a fix applies; and methods that read only
+attributes which their class sets to such values, each as a method of a class that holds nothing
+else. Each becomes a module of its own, which is fixed as by `--fix` and by `--unsafe-fixes --fix`; arguments
 are guessed until the original runs on random tensors. Then values and gradients are compared on
 ordinary and special inputs (tests/support/differential.py). Third-party code runs in a process of
 its own, with a time limit and without writing files; a function that names anything of the system,
@@ -48,6 +49,21 @@ LIBRARIES = (
     "tensorflow.python.keras",
     "tensorflow.python.keras.backend",
     "tensorflow.experimental.numpy",
+    "tensorflow.math",
+    "tensorflow.nn",
+    "tensorflow.linalg",
+    "tensorflow.keras.losses",
+    "tensorflow.keras.layers",
+    "tensorflow.keras.activations",
+    "tensorflow.python.ops",
+    "tensorflow.python.framework",
+    "keras.ops",
+    "keras.losses",
+    "keras.layers",
+    "keras.activations",
+    "functools",
+    "itertools",
+    "typing",
 )
 NO_NAMES = {
     "open",
@@ -105,6 +121,8 @@ NO_ATTRIBUTES = {
     "load_op_library",
     "distribute",
     "app",
+    "io_ops",
+    "script_ops",
     "flags",
     "logging",
     "test",
@@ -113,11 +131,12 @@ WORDS = re.compile(
     r"\b(log|sqrt|norm|exp|softmax|sigmoid|where|divide|rsqrt|pow|acos|std|variance|moments|clip_by_value|reciprocal|atan2)\b|/|\*\*"
 )
 SHAPES = ((3, 4), (4,), (2, 3, 4), (), (2, 4, 4, 3), (4, 4), (2, 4, 4), (5, 3))
+_LABELS = r"label|y_true|target|onehot|one_hot|truth"
 # What a parameter is guessed to be, by its name: a kind of tensor, or a number.
 KINDS = (
     (r"mask|weight", "m"),
     (r"logit", "z"),
-    (r"label|y_true|target|onehot|one_hot|truth", "h"),
+    (_LABELS, "h"),
     (r"prob|y_pred|pred|alpha|^p$", "q"),
     (r"var|std|sigma|scale|count|sum|dist", "s"),
 )
@@ -130,9 +149,17 @@ NUMBERS = (
     ),
     (r"temperature|margin|gamma|beta|rate|factor|lr", "0.5"),
     (r"^(is|use|training|with|reuse)", "False"),
-    (r"dtype", "tf.float32"),
+    (r"dtype", "_float32"),
     (r"name|scope", "None"),
 )
+
+
+# What calls a function: names that a fix does not write.
+_HARNESS = """from tensorflow import GradientTape as _Tape
+from tensorflow import float32 as _float32
+from tensorflow import is_tensor as _is_tensor
+from tensorflow import nest as _nest
+from tensorflow import stop_gradient as _stopped"""
 
 
 @dataclass(frozen=True)
@@ -160,7 +187,7 @@ def candidates(path: pathlib.Path) -> list[Candidate]:
             isinstance(node, ast.Assign)
             and len(node.targets) == 1
             and isinstance(node.targets[0], ast.Name)
-            and _literal(node.value)
+            and _constant(node.value)
         ):
             constants[node.targets[0].id] = ast.unparse(node)
         elif isinstance(node, ast.FunctionDef):
@@ -169,15 +196,126 @@ def candidates(path: pathlib.Path) -> list[Candidate]:
     for node in [*functions.values(), *_static(tree)]:
         lines = _alone(node, text, imports, constants, functions)
         if lines is not None:
-            arguments = [*node.args.posonlyargs, *node.args.args]
-            found.append(
-                Candidate(
-                    str(path),
-                    node.name,
-                    lines,
-                    tuple(one.arg for one in arguments[: len(arguments) - len(node.args.defaults)]),
-                )
-            )
+            found.append(Candidate(str(path), node.name, lines, _needed(node.args)))
+    for owner in tree.body:
+        if isinstance(owner, ast.ClassDef):
+            found += _methods(owner, text, str(path), imports, constants, functions)
+    return found
+
+
+def _needed(args: ast.arguments, skipped: int = 0) -> tuple[str, ...]:
+    """The parameters without a default, but for the first `skipped`."""
+    arguments = [*args.posonlyargs, *args.args]
+    return tuple(one.arg for one in arguments[skipped : len(arguments) - len(args.defaults)])
+
+
+def _methods(
+    owner: ast.ClassDef, text: str, path: str, imports: dict, constants: dict, functions: dict
+) -> list[Candidate]:
+    """Methods that need of their object only attributes which its class sets to constants."""
+    methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
+    settings = _settings(owner, methods.get("__init__"))
+    found = []
+    for node in methods.values():
+        arguments = [*node.args.posonlyargs, *node.args.args]
+        if node.decorator_list or len(arguments) < 2 or node.name.startswith("__"):
+            continue
+        parts, waiting = {node.name: node}, [node]
+        kept: dict[str, str] = {}
+        while waiting:
+            for name in _own(waiting.pop()):
+                if name in methods and not methods[name].decorator_list and len(parts) < 6:
+                    if name not in parts:
+                        parts[name] = methods[name]
+                        waiting.append(methods[name])
+                elif name in settings:
+                    kept[name] = settings[name]
+                else:
+                    parts = {}
+                    break
+            if not parts:
+                break
+        if not parts:
+            continue
+        body = [f"    {name} = {value}" for name, value in kept.items()]
+        body += ["", *("    " + line for one in parts.values() for line in _lines(text, one))]
+        needed = _needed(node.args, 1)
+        called = f"called_{node.name}"
+        whole = "\n".join(
+            [
+                f"class {owner.name}:",
+                *body,
+                "",
+                "",
+                f"def {called}({', '.join(needed)}):",
+                f"    return {owner.name}().{node.name}({', '.join(needed)})",
+            ]
+        )
+        module = _with_heads(whole, [*parts.values()], text, imports, constants, functions, kept)
+        if module is not None and needed:
+            found.append(Candidate(path, called, module, needed))
+    return found
+
+
+def _own(method: ast.FunctionDef) -> set[str]:
+    """The attributes of its object that a method names; of another use of the object, an
+    impossible name.
+    """
+    this = [*method.args.posonlyargs, *method.args.args][0].arg
+    attributes = [
+        node
+        for node in _walk(method)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == this
+    ]
+    held = {id(node.value) for node in attributes}
+    others = any(
+        isinstance(node, ast.Name) and node.id == this and id(node) not in held
+        for node in _walk(method)
+    )
+    stored = any(not isinstance(node.ctx, ast.Load) for node in attributes)
+    return {node.attr for node in attributes} | ({""} if others or stored else set())
+
+
+def _settings(owner: ast.ClassDef, maker: ast.FunctionDef | None) -> dict[str, str]:
+    """What the attributes of an object are, where its class says so by constants, or by defaults of
+    parameters; numbers for parameters whose names are those of numbers.
+    """
+    found = {
+        node.targets[0].id: ast.unparse(node.value)
+        for node in owner.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and _constant(node.value)
+    }
+    if maker is None:
+        return found
+    args = maker.args
+    arguments = [*args.posonlyargs, *args.args][1:]
+    values: dict[str, str] = {}
+    pairs = [
+        *zip(reversed(arguments), reversed([*args.defaults])),
+        *zip(args.kwonlyargs, args.kw_defaults),
+    ]
+    for argument in [*arguments, *args.kwonlyargs]:
+        guess = next(
+            (v for pattern, v in NUMBERS if re.search(pattern, argument.arg.lower())), None
+        )
+        if guess is not None:
+            values[argument.arg] = guess
+    for argument, default in pairs:
+        if default is not None and _constant(default):
+            values[argument.arg] = ast.unparse(default)
+    for node in ast.walk(maker):
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)):
+            continue
+        target, value = node.targets[0], node.value
+        if isinstance(target.value, ast.Name) and target.value.id == "self":
+            if isinstance(value, ast.Name) and value.id in values:
+                found[target.attr] = values[value.id]
+            elif _literal(value):
+                found[target.attr] = ast.unparse(value)
     return found
 
 
@@ -217,21 +355,29 @@ def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
     return found
 
 
+_LITERALS = (
+    ast.Constant,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Tuple,
+    ast.List,
+    ast.operator,
+    ast.unaryop,
+    ast.Load,
+)
+
+
 def _literal(node: ast.expr) -> bool:
+    return all(isinstance(one, _LITERALS) for one in ast.walk(node))
+
+
+def _constant(node: ast.expr) -> bool:
+    """Whether an expression is made of literals and of what libraries have and compute
+    (`0.5 * np.log(2 * np.pi)`).
+    """
     return all(
-        isinstance(
-            one,
-            (
-                ast.Constant,
-                ast.BinOp,
-                ast.UnaryOp,
-                ast.Tuple,
-                ast.List,
-                ast.operator,
-                ast.unaryop,
-                ast.Load,
-            ),
-        )
+        isinstance(one, (*_LITERALS, ast.Name, ast.Attribute, ast.Call, ast.keyword))
+        and getattr(one, "attr", "") not in NO_ATTRIBUTES
         for one in ast.walk(node)
     )
 
@@ -241,30 +387,45 @@ def _alone(node: ast.FunctionDef, text: str, imports, constants, functions) -> s
     like.
     """
     args = node.args
-    if (
-        args.vararg
-        or args.kwarg
-        or args.kwonlyargs
-        and None in args.kw_defaults
-        or not (args.args or args.posonlyargs)
-    ):
+    if args.vararg or args.kwonlyargs and None in args.kw_defaults:
         return None
-    heads, parts, waiting, seen = {}, {}, [node], {node.name}
+    if not (args.args or args.posonlyargs):
+        return None
+    return _with_heads(None, [node], text, imports, constants, functions, {})
+
+
+def _with_heads(
+    body: str | None,
+    roots: list[ast.FunctionDef],
+    text: str,
+    imports: dict[str, str],
+    constants: dict[str, str],
+    functions: dict[str, ast.FunctionDef],
+    kept: dict[str, str],
+) -> str | None:
+    """A module of `body`, or of the text of `roots`, and of the imports, constants and functions
+    that these read; None when they read anything else.
+    """
+    heads, before, parts = {}, {}, {}
+    seen = {one.name for one in roots} if body is None else set()
+    waiting: list = [*roots, *(ast.parse(value, mode="eval") for value in kept.values())]
     while waiting:
         one = waiting.pop()
         names = _read(one)
         if names is None:
             return None
-        parts[one.name] = _text(text, one)
+        if isinstance(one, ast.FunctionDef) and (body is None or one not in roots):
+            parts[one.name] = "\n".join(_lines(text, one))
         for name in sorted(names):
             if name in functions and name not in seen:
                 seen.add(name)
                 waiting.append(functions[name])
             elif name in imports:
                 heads[name] = imports[name]
-            elif name in constants:
-                heads[name] = constants[name]
-            elif name not in seen and not hasattr(builtins, name):
+            elif name in constants and name not in before:
+                before[name] = constants[name]
+                waiting.append(ast.parse(constants[name]).body[0].value)
+            elif name not in (*seen, *before) and not hasattr(builtins, name):
                 return None
     if (
         len(parts) > 6
@@ -272,19 +433,21 @@ def _alone(node: ast.FunctionDef, text: str, imports, constants, functions) -> s
         and not any("tensorflow" in line or "keras" in line for line in heads.values())
     ):
         return None
-    lines = sorted(
-        dict.fromkeys(heads.values()), key=lambda line: not line.startswith(("import", "from"))
-    )
+    if any(name in before and name in heads for name in before):
+        return None
+    # a constant is read by those that stand before it here
+    lines = [*dict.fromkeys(heads.values()), *(before[name] for name in reversed(before))]
+    functions_first = [parts[name] for name in reversed(parts)]
     return (
         "from __future__ import annotations\n\n"
         + "\n".join(lines)
         + "\n\n\n"
-        + "\n\n\n".join(parts[name] for name in reversed(parts))
+        + "\n\n\n".join([*functions_first, *([body] if body else [])])
         + "\n"
     )
 
 
-def _read(node: ast.FunctionDef) -> set[str] | None:
+def _read(node: ast.AST) -> set[str] | None:
     """Names that a function reads from outside; None when one of them is not allowed."""
     names, bound = set(), set()
     for one in _walk(node):
@@ -295,7 +458,7 @@ def _read(node: ast.FunctionDef) -> set[str] | None:
         elif isinstance(one, (ast.FunctionDef, ast.ExceptHandler)) and one is not node and one.name:
             bound.add(one.name)
         elif isinstance(one, ast.Attribute) and (
-            one.attr in NO_ATTRIBUTES or one.attr.startswith("_")
+            one.attr in NO_ATTRIBUTES or one.attr.startswith("__")
         ):
             return None
         elif isinstance(
@@ -331,11 +494,24 @@ def _walk(node: ast.AST):
                 yield from _walk(child)
 
 
-def _text(text: str, node: ast.FunctionDef) -> str:
+def _lines(text: str, node: ast.FunctionDef) -> list[str]:
     """A function's lines without decorators, at the left margin."""
     lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
-    return "\n".join(
+    return [
         line[node.col_offset :] if not line[: node.col_offset].strip() else line for line in lines
+    ]
+
+
+def _of_keras_2(module: str) -> str:
+    """A module with tf_keras in the place of Keras 3, whose backend has hardly a function."""
+    module = re.sub(
+        r"^(?:import keras|from tensorflow(?:\.python)? import keras)$",
+        "import tf_keras as keras",
+        module,
+        flags=re.M,
+    )
+    return re.sub(
+        r"^(from|import) (?:tensorflow\.)?(?:python\.)?keras\b", r"\1 tf_keras", module, flags=re.M
     )
 
 
@@ -359,6 +535,9 @@ def guesses(one: Candidate) -> list[Program]:
                 flags=re.M,
             )
         )
+    older = _of_keras_2(one.module)
+    if older != one.module:
+        texts.append(older)
     found = []
     for module in texts:
         for shape in SHAPES:
@@ -379,17 +558,30 @@ def _program(
     fixed: dict[str, str],
     shape: tuple[int, ...],
 ) -> Program:
-    arguments = ", ".join(f"{name}={fixed.get(name) or f'{name}_'}" for name in one.needed)
+    # no gradient is taken with respect to labels
+    given = {
+        name: f"_stopped({name}_)" if re.search(_LABELS, name.lower()) else f"{name}_"
+        for name in one.needed
+    }
+    arguments = ", ".join(f"{name}={fixed.get(name) or given[name]}" for name in one.needed)
     names = ", ".join(tensors)
-    text = (
-        f"{module}\n\nimport tensorflow\n\n\ndef program({names}):\n    results = {one.name}({arguments})\n"
-        f"    return [result for result in tensorflow.nest.flatten(results) if tensorflow.is_tensor(result)]\n\n\n"
-        f"def differentiate({names}):\n    with tensorflow.GradientTape() as tape:\n        tape.watch([{names}])\n"
-        f"        losses = {one.name}({arguments})\n    return tape.gradient(losses, [{names}])\n"
-    )
-    return Program(
-        text.replace("=tf.float32", "=tensorflow.float32"), tensors, [], ("eager",), shape=shape
-    )
+    text = f"""{module}
+
+{_HARNESS}
+
+
+def program({names}):
+    results = {one.name}({arguments})
+    return [result for result in _nest.flatten(results) if _is_tensor(result)]
+
+
+def differentiate({names}):
+    with _Tape() as tape:
+        tape.watch([{names}])
+        losses = {one.name}({arguments})
+    return tape.gradient(losses, [{names}])
+"""
+    return Program(text, tensors, [], ("eager",), shape=shape)
 
 
 def examined(one: Candidate, tool: Tool) -> dict:
@@ -485,6 +677,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.worker:
         return work()
+    ran: list[str] = []
     tool, worker, counts, rules, errors, failed, seen = (
         Tool(),
         Worker(),
@@ -514,6 +707,7 @@ def main() -> int:
                     print(f"{one.path} {one.name}: {answer['error']}", file=sys.stderr)
                 continue
             counts["run"] += 1
+            ran.append(f"{one.path} {one.name}")
             counts["run with a fix applied"] += any(answer["applied"].values())
             rules.update(
                 f"{stage} {code}" for stage, codes in answer["applied"].items() for code in codes
@@ -539,7 +733,7 @@ def main() -> int:
     }
     print(json.dumps(report, indent=2))
     if args.json:
-        args.json.write_text(json.dumps({**report, "failed": failed}, indent=2))
+        args.json.write_text(json.dumps({**report, "failed": failed, "ran": ran}, indent=2))
     return int(bool(failed))
 
 

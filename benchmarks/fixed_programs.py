@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Random programs fixed at once and executed before and after: fixed_programs.py [--programs N]
-[--seed S] [--json OUT]
+[--seed S] [--jobs N] [--json OUT]
 
 Each program (tests/support/hazard_programs.py) holds 2 to 8 hazards, of all rules that have a fix.
 It is fixed as by `--fix` and by `--unsafe-fixes --fix` and run in TensorFlow on ordinary and hazard
@@ -16,10 +16,13 @@ import argparse
 import collections
 import difflib
 import json
+import multiprocessing
 import os
 import pathlib
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
@@ -28,6 +31,9 @@ from differential import Check, Failure, Tool, counted, reduced  # noqa: E402
 from hazard_programs import Program, program  # noqa: E402
 
 MODES = ("eager", "graph", "xla")
+# A process runs so many programs before another one takes its place: TensorFlow keeps what it
+# compiled.
+CHUNK = 50
 # Programs that failed once, to be run again after a change of fixes.
 AGAIN: tuple[int, ...] = (
     3076,
@@ -46,6 +52,17 @@ AGAIN: tuple[int, ...] = (
     10289,
     100147,
     100267,
+    100890,
+    100923,
+    202529,
+    202567,
+    300015,
+    300100,
+    300164,
+    300256,
+    300313,
+    300423,
+    301696,
 )
 
 
@@ -80,6 +97,80 @@ def shown(one: Program, failure: Failure, tool: Tool) -> str:
     )
 
 
+@dataclass
+class Row:
+    """What became of the program of one seed."""
+
+    seed: int
+    error: str = ""
+    failures: list[Failure] = field(default_factory=list)
+    counts: collections.Counter = field(default_factory=collections.Counter)
+    refused: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def examined(seed: int, graphs: int, tool: Tool) -> Row:
+    """The row of one seed; every `graphs`-th runs under XLA, too."""
+    start, written = time.process_time(), program(seed)
+    check = Check(written, tool, MODES if graphs and seed % graphs == 0 else MODES[:1])
+    if check.error:
+        return Row(seed, check.error)
+    failures, texts = check.failures()
+    counts = collections.Counter(programs=1, hidden=check.hidden, hazards=len(written.codes))
+    counts.update({f"run {mode}": 1 for mode in check.modes})
+    counted(counts, texts)
+    refused = list(dict.fromkeys(text for fixed in texts.values() for text in fixed.problems))
+    return Row(seed, "", failures, counts, refused, time.process_time() - start)
+
+
+def chunk(task: tuple[list[int], int]) -> list[Row]:
+    """The rows of some seeds, in a process of their own."""
+    seeds, graphs = task
+    tool = Tool()
+    return [examined(seed, graphs, tool) for seed in seeds]
+
+
+def rows(seeds: list[int], graphs: int, jobs: int) -> Iterator[Row]:
+    """The rows of all seeds, from `jobs` processes."""
+    tasks = [(seeds[at : at + CHUNK], graphs) for at in range(0, len(seeds), CHUNK)]
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
+        for done in pool.imap(chunk, tasks):
+            yield from done
+
+
+def report(found: list[Row]) -> dict:
+    """The figures of all rows."""
+    counts = sum((row.counts for row in found), collections.Counter())
+    failed = [row for row in found if row.failures]
+    return {
+        "programs": counts["programs"],
+        "run": {mode: counts[f"run {mode}"] for mode in MODES},
+        "results that moved and had hidden NaN or Inf": counts["hidden"],
+        "hazards": counts["hazards"],
+        "do not run": sum(bool(row.error) for row in found),
+        "changed": sum(any(one.kind != "nonfinite" for one in row.failures) for row in failed),
+        "clean but not finite": sum(
+            any(one.kind == "nonfinite" for one in row.failures) for row in failed
+        ),
+        "failures by kind": dict(
+            collections.Counter(one.kind for row in failed for one in row.failures)
+        ),
+        "clean after the fix": {stage: counts[f"{stage} clean"] for stage in ("safe", "unsafe")},
+        "refused": {stage: counts[f"{stage} refused"] for stage in ("safe", "unsafe")},
+        "fixes applied": {
+            stage: {
+                key.split()[1]: count
+                for key, count in sorted(counts.items())
+                if key.startswith(f"{stage} TFN")
+            }
+            for stage in ("safe", "unsafe")
+        },
+        "CPU seconds a program": round(
+            sum(row.seconds for row in found) / max(1, counts["programs"]), 2
+        ),
+    }
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -91,76 +182,34 @@ def main() -> int:
     parser.add_argument(
         "--graphs",
         type=int,
-        default=25,
+        default=10,
         help="every how many programs run as a graph and under XLA, too; 0 for none",
     )
     parser.add_argument(
         "--reduce", type=int, default=40, help="how many failures are made smaller and printed"
     )
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
     seeds = list(AGAIN) if args.again else args.seeds or range(args.seed, args.seed + args.programs)
-    tool, counts, kinds, failed, start = (
-        Tool(),
-        collections.Counter(),
-        collections.Counter(),
-        [],
-        time.process_time(),
-    )
-    for seed in seeds:
-        one = program(seed)
-        check = Check(one, tool, MODES if args.graphs and seed % args.graphs == 0 else ("eager",))
-        if check.error:
-            counts["do not run"] += 1
-            print(f"{seed}: {check.error}", file=sys.stderr)
-            continue
-        failures, texts = check.failures()
-        counts["programs"] += 1
-        counts["hidden"] += check.hidden
-        counts["hazards"] += len(one.codes)
-        counted(counts, texts)
-        for said in dict.fromkeys(text for fixed in texts.values() for text in fixed.problems):
-            print(f"seed {seed}, refused: {said}")
-        for failure in failures:
-            kinds[failure.kind] += 1
-            failed.append(
-                {
-                    "seed": seed,
-                    "kind": failure.kind,
-                    "stage": failure.stage,
-                    "mode": failure.mode,
-                    "said": failure.said,
-                }
-            )
-        if failures:
-            print(f"\n== seed {seed}: {failures[0]}", flush=True)
-            if len({row["seed"] for row in failed}) <= args.reduce:
-                print(shown(one, failures[0], tool), flush=True)
-    changed = len({row["seed"] for row in failed if row["kind"] != "nonfinite"})
-    report = {
-        "programs": counts["programs"],
-        "results that moved and had hidden NaN or Inf": counts["hidden"],
-        "hazards": counts["hazards"],
-        "do not run": counts["do not run"],
-        "changed": changed,
-        "clean but not finite": len({row["seed"] for row in failed if row["kind"] == "nonfinite"}),
-        "failures by kind": dict(kinds),
-        "clean after the fix": {stage: counts[f"{stage} clean"] for stage in ("safe", "unsafe")},
-        "refused": {stage: counts[f"{stage} refused"] for stage in ("safe", "unsafe")},
-        "fixes applied": {
-            stage: {
-                key.split()[1]: count
-                for key, count in sorted(counts.items())
-                if key.startswith(f"{stage} TFN")
-            }
-            for stage in ("safe", "unsafe")
-        },
-        "CPU seconds": round(time.process_time() - start),
-    }
-    print(json.dumps(report, indent=2))
+    tool, found, reductions = Tool(), [], args.reduce
+    for row in rows(list(seeds), args.graphs, args.jobs):
+        found.append(row)
+        if row.error:
+            print(f"{row.seed}: {row.error}", file=sys.stderr)
+        for said in row.refused:
+            print(f"seed {row.seed}, refused: {said}", flush=True)
+        if row.failures:
+            print(f"\n== seed {row.seed}: {row.failures[0]}", flush=True)
+            reductions -= 1
+            if reductions >= 0:
+                print(shown(program(row.seed), row.failures[0], tool), flush=True)
+    figures = report(found)
+    print(json.dumps(figures, indent=2))
     if args.json:
-        args.json.write_text(json.dumps({**report, "failed": failed}, indent=2))
-    return int(bool(failed))
+        failed = [{"seed": row.seed, **vars(one)} for row in found for one in row.failures]
+        args.json.write_text(json.dumps({**figures, "failed": failed}, indent=2))
+    return int(any(row.failures for row in found))
 
 
 if __name__ == "__main__":

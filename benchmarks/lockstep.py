@@ -28,13 +28,26 @@ import sys
 
 WORKER = """
 import ast, gc, pathlib, sys, time, warnings
-from tfnanlint import rules
-from tfnanlint.checking import check
-from tfnanlint.config import Configuration, Layer
+
 try:
-    from tfnanlint import engine
-except ImportError:  # an older version
-    from tfnanlint import expressions as engine
+    from tfnanlint.rule import registry as rules
+except ImportError:  # a version of flat modules
+    from tfnanlint import rules
+try:
+    from tfnanlint.pipeline.check import check
+except ImportError:
+    from tfnanlint.checking import check
+try:
+    from tfnanlint.config.layers import Configuration, Layer
+except ImportError:
+    from tfnanlint.config import Configuration, Layer
+try:
+    from tfnanlint.interp import engine
+except ImportError:
+    try:
+        from tfnanlint import engine
+    except ImportError:
+        from tfnanlint import expressions as engine
 
 warnings.simplefilter("ignore")
 gc.disable()  # as the command line does

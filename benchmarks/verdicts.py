@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Precision by rule of what is reported now: verdicts.py DIR... [--unread] [--wrong]
 
-Runs tfnanlint over each folder (a corpus as `shared/tools/corpus.py` or `holdout.py` lays it out)
-at default settings and looks every finding up in what was read one by one: precision.md and
-fresh_verdicts.md beside this script. Prints a Markdown table, a row a rule: findings read and
-right, folder by folder and in all, and how many nobody has read. A rule with at least five read and
-fewer than 80 % right has to withhold what is wrong (issue 4); such rows are marked. `--unread` and
-`--wrong` list these findings.
+Runs tfnanlint over each folder (a corpus as `fetch.py` lays it out) at default settings and looks
+every finding up in `verdicts/findings.tsv`, which holds what was read one by one. Prints a Markdown
+table, a row a rule: findings read and right, folder by folder and in all, and how many nobody has
+read. A rule with at least five read and fewer than 80 % right has to withhold what is wrong; such
+rows are marked. `--unread` and `--wrong` list these findings.
 
 A verdict belongs to a rule at a line of a pinned package; its column is not compared, for it moves
 with the message.
@@ -18,29 +17,15 @@ import argparse
 import collections
 import gc
 import pathlib
-import re
 import sys
 
 from corpus import lint
 
 from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.dev.verdicts import FOLDER, Place, Verdict, by_place, verdicts
 from tfnanlint.rule import registry as rules
 
-READ = ("precision.md", "fresh_verdicts.md")
-VERDICT = re.compile(
-    r"^- `([^`:]+\.py):(\d+):\d+` (TFN\d{3}) [^,]+, (right|wrong)\b:? ?(.*)", re.MULTILINE
-)
 ENOUGH, LEAST = 5, 0.8
-
-Place = tuple[str, int, str]
-
-
-def verdicts(text: str) -> dict[Place, tuple[str, str]]:
-    """What was read: (path, line, code) -> ("right" or "wrong", the reason)."""
-    return {
-        (path, int(row), code): (verdict, reason)
-        for path, row, code, verdict, reason in VERDICT.findall(re.sub(r"\n  +", " ", text))
-    }
 
 
 def findings(folder: pathlib.Path) -> list[tuple[Place, str]]:
@@ -76,14 +61,14 @@ def low(tally: collections.Counter) -> bool:
     return read >= ENOUGH and tally["right"] < LEAST * read
 
 
-def table(found: dict[str, list[tuple[Place, str]]], known: dict[Place, tuple[str, str]]) -> str:
+def table(found: dict[str, list[tuple[Place, str]]], known: dict[Place, Verdict]) -> str:
     """The table by rule, a column a folder."""
     tallies: dict[str, dict[str, collections.Counter]] = collections.defaultdict(
         lambda: collections.defaultdict(collections.Counter)
     )
     for folder, places in found.items():
         for place, grade in places:
-            verdict = known.get(place, ("unread",))[0]
+            verdict = known[place].verdict if place in known else "unread"
             for row in (place[2], "all", *(["MUST"] if grade.startswith("MUST") else [])):
                 tallies[row][folder][verdict] += 1
                 tallies[row]["together"][verdict] += 1
@@ -112,15 +97,17 @@ def main() -> int:
     )
     args = parser.parse_args()
     gc.disable()
-    here = pathlib.Path(__file__).parent
-    known = verdicts("\n".join((here / name).read_text() for name in READ))
+    known = by_place(verdicts(FOLDER / "findings.tsv"))
     found = {folder.name: findings(folder) for folder in args.directory}
     print(table(found, known))
     for places in found.values():
-        for (path, row, code), grade in places:
-            verdict, reason = known.get((path, row, code), ("unread", ""))
-            if verdict == "unread" and args.unread or verdict == "wrong" and args.wrong:
-                print(f"{path}:{row} {code} {grade}{' | ' + reason if reason else ''}")
+        for place, grade in places:
+            path, row, code = place
+            judged = known.get(place)
+            if judged is None and args.unread:
+                print(f"{path}:{row} {code} {grade}")
+            elif judged is not None and judged.verdict == "wrong" and args.wrong:
+                print(f"{path}:{row} {code} {grade} | {judged.reason}")
     return 0
 
 

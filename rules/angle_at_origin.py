@@ -33,6 +33,7 @@ from tfnanlint.api import (
     Site,
     Value,
     ast,
+    differences,
     evidence,
     repairs,
     rule,
@@ -51,6 +52,8 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
         value.nonzero or value.guarded or value.kind == "number" or replaced(value, here)
         for value in values
     ):
+        return
+    if len(values) == 2 and differences.are_never_both_zero(*values):
         return
     inside: list[Site] = []
     if len(values) == 1:

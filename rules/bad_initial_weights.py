@@ -12,6 +12,9 @@ Bad:
 Good:
     hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="he_normal")
 
+A variable that is itself put through a relu (`tf.nn.relu(alpha)`) stays at 0 for ever if it begins
+there.
+
 The last layer may begin at 0, and so may biases. For variables of your own:
 `tf.Variable(tf.random.normal([n, m], stddev=(2 / n) ** 0.5))`, or
 `keras.initializers.HeNormal()([n, m])`. There is no automatic fix: training has to begin anew.
@@ -25,7 +28,18 @@ rate were the cure; in Chinese)
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule, traits
+from tfnanlint.api import (
+    Certainty,
+    Context,
+    Differentiated,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    evidence,
+    rule,
+    traits,
+)
 
 VARIABLES = {
     "tf.Variable": "initial_value",
@@ -43,6 +57,8 @@ NORMAL = (
 )
 # the gradient at 0 is 0; that of tanh, elu, selu, gelu, swish and leaky_relu is not
 RELU = ("relu", "relu6")
+DEAD = "the relu of a variable that begins at 0: the gradient there is 0, so that it never moves"
+ASIDE = "begin above 0, or use tf.nn.softplus, whose gradient is never 0"
 NOTHING = "a hidden layer whose weights all begin at 0, {}: no gradient ever reaches them, nor anything below"
 ADVICE = "draw them at random; only the last layer may begin at 0"
 LAYERS = (
@@ -51,8 +67,16 @@ LAYERS = (
 WIDE = 32
 
 
-@rule("TFN804", "bad-initial-weights", on=f"tf.matmul {LAYERS}", preview=True)
+@rule(
+    "TFN804", "bad-initial-weights", on=f"tf.matmul tf.nn.relu tf.nn.relu6 {LAYERS}", preview=True
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
+    if site.op.name in traits.RELUS:
+        if site.differentiated is Differentiated.YES and evidence.trained_from_zero(
+            site.value("x")
+        ):
+            yield here.finding(site, "x", DEAD, Certainty.MAY, help=ASIDE)
+        return
     if site.op.name != "tf.matmul":
         yield from layer(site, here)
         return

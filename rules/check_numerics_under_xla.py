@@ -47,7 +47,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             modes=("xla",),
             help="compile without XLA while you look for the NaN",
         )
-    elif texts.compiles_model(here.source.text):
+    elif texts.compiles_model(here.source.code):
         yield here.finding(
             site,
             None,

@@ -12,7 +12,8 @@ Good:
     logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
 
 Doubtful is a clip of a quotient or reciprocal: a clip of a logarithm shows that its input comes
-close to 0, one of a quotient may mean its dividend.
+close to 0, one of a quotient may mean its dividend. The ratio of two probabilities or densities is
+in no doubt: its divisor underflows.
 
 Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
 
@@ -36,6 +37,7 @@ from tfnanlint.api import (
     Masked,
     Site,
     clipped,
+    densities,
     quotients,
     repairs,
     rule,
@@ -81,7 +83,7 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
             repair(masked, here) if local else [],
             node=None if local else clip.node,
             covers=inner,
-            doubtful=site.op.name not in LOGARITHMS,
+            doubtful=site.op.name not in LOGARITHMS and not densities.is_ratio(site),
             as_of=clip,
         )
 
@@ -94,7 +96,14 @@ def wanted(masked: Masked, here: Context) -> bool:
     value = site.value(masked.param)
     if site.op.name in LOGARITHMS:
         return value.known or clip.op.name in ("tf.clip_by_value", "tf.maximum", "tf.minimum")
-    return value.known and clip.differentiated is Differentiated.YES
+    ratio = densities.is_ratio(site)
+    if ratio and clip.op.name in ("tf.maximum", "tf.minimum") and not bounds_by_number(clip):
+        return False  # the smaller one of two ratios
+    return (value.known or ratio) and clip.differentiated is Differentiated.YES
+
+
+def bounds_by_number(clip: Site) -> bool:
+    return any(clip.value(param).kind == "number" for param in ("x", "y"))
 
 
 def message(masked: Masked, here: Context) -> str:
@@ -125,6 +134,8 @@ def repair(masked: Masked, here: Context) -> list[Fix]:
         return []
     if inside:
         return repairs.under_the_root(here, inside)
+    if densities.is_ratio(site):
+        return []  # a floor would be above most of its divisors
     if site.op.name in LOGARITHMS:
         floor, exact = logarithm_floor(masked, here)
     elif value.nonnegative:

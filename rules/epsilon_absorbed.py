@@ -31,11 +31,9 @@ https://github.com/kvfrans/variational-autoencoder/issues/5 (log(1e-8 + 1 - p))
 """
 
 import re
-from dataclasses import dataclass
 
 from tfnanlint.api import (
     NEAREST,
-    SMALLEST,
     Certainty,
     Claim,
     Context,
@@ -43,20 +41,23 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
-    Value,
-    argument,
+    absorbed_epsilon_repairs,
+    absorbed_epsilons,
     ast,
     domains,
     image,
-    logged,
     number,
-    number_text,
-    repairs,
-    rounded,
     rule,
     traits,
 )
 
+USES = {
+    "tf.math.log": "x",
+    "tf.divide": "y",
+    "tf.sqrt": "x",
+    "tf.math.rsqrt": "x",
+    "tf.math.reciprocal": "x",
+}
 # What may be infinite next to 1: a logarithm, a root, a quotient, an inverse.
 SINGULAR = re.compile(r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*")
 
@@ -81,28 +82,19 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 def bounds(site: Site, here: Context) -> Iterator[Finding]:
     for param, x in pairs(site):
         bound, dtype = site.value(param), x.dtype or "float32"
-        if (
-            not bound.exact
-            or bound.kind != "number"
-            or not 0.5 < abs(bound.lo) < 1
-            or abs(rounded(bound.lo, dtype)) != 1
-        ):
+        if not absorbed_epsilons.rounds_to_one(bound, dtype):
             continue
         side = 1 if bound.lo > 0 else -1
-        if (
-            x.known
-            and (x.hi < 1 if side > 0 else x.lo > -1)
-            or param == "clip_value_min"
-            and side > 0
-        ):
+        if param == "clip_value_min" and side > 0:
             continue
-        name = "1" if side > 0 else "-1"
+        if x.known and (x.hi < 1 if side > 0 else x.lo > -1):
+            continue
         certainty = Certainty.MUST if singular(site, side, here) else Certainty.UNKNOWN
         text = here.text(site.args[param]) if len(here.text(site.args[param])) < 30 else "the bound"
         yield here.finding(
             site,
             param,
-            f"{text} is exactly {name} in {dtype}: the bound lets {name} through, so that log(1 - p), "
+            f"{text} is exactly {side} in {dtype}: the bound lets {side} through, so that log(1 - p), "
             "1 / (1 - p) and acos(p) are still infinite there or have an infinite gradient",
             certainty,
             nearer(site, param, side, dtype, here),
@@ -143,32 +135,13 @@ def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list
 # 1 - p + 1e-8 and 1e-8 + 1 - p
 
 
-@dataclass
-class Lost:
-    """An epsilon that is added at `total` and rounded away, in the `modes` named; `left` is the
-    expression without it.
-    """
-
-    total: Site
-    eps: float
-    modes: tuple[str, ...]
-    x: Value
-    left: ast.expr | None = None
-    eps_node: ast.expr | None = None
-    folded: bool = False
-
-
 def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
-    lost = folded(site.value(param)) or reordered(site, param, here)
-    if (
-        lost is None
-        or not lost.modes
-        or not here.numeric(site.value(param))
-        or lost.x.kind == "number"
-    ):
+    lost = absorbed_epsilons.absorbed_epsilon(site, param, here.interpreter, here.around)
+    if lost is None or not here.numeric(site.value(param)) or lost.x.kind == "number":
         return
     inside = any(node is lost.total.node for node in ast.walk(site.node))
-    eps, dtype = plain(lost.eps), lost.x.dtype or "float32"
+    eps = absorbed_epsilon_repairs.epsilon_text(lost.eps)
+    dtype = lost.x.dtype or "float32"
     if lost.folded:
         why = f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is gone, and at p = 1 this is 0"
     elif lost.modes == ("xla",):
@@ -186,188 +159,8 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
         param,
         why,
         Certainty.MAY,
-        offered(site, lost, here),
+        absorbed_epsilon_repairs.repaired(here, site, lost),
         modes=lost.modes,
         node=lost.total.node if inside else None,
         covers=[site.node],
     )
-
-
-def folded(value: Value) -> Lost | None:
-    """`1e-8 + 1 - p`: Python adds the numbers, TensorFlow rounds the sum to 1."""
-    site = value.origin
-    if not isinstance(site, Site) or site.op.name != "tf.subtract":
-        return None
-    one, p = site.value("x"), site.value("y")
-    if (
-        one.is_number
-        and one.const != 1
-        and reaches(p, 1.0)
-        and rounded(float(one.const), p.dtype) == 1.0
-    ):
-        return Lost(site, abs(float(one.const) - 1), ("eager", "graph", "xla"), p, folded=True)
-    return None
-
-
-def reordered(site: Site, of: str, here: Context) -> Lost | None:
-    """`1 - p + 1e-8`, `1e-8 + (1 - p)`, `p - 1 + 1e-8`, `1 - p - (-1e-8)`."""
-    total, use = site.value(of).origin, site.op.name
-    if not isinstance(total, Site) or total.op.name not in ("tf.add", "tf.subtract"):
-        return None
-    for param, other in (("y", "x"), ("x", "y")):
-        eps, inner = total.value(param), total.value(other).origin
-        if (
-            not eps.exact
-            or not 0 < abs(eps.lo) < 0.1
-            or total.op.name == "tf.subtract"
-            and param == "x"
-        ):
-            continue
-        big = around_one(inner, strict=total.library == "operator" and use == "tf.divide")
-        if (
-            big is None
-            or rounded(big[0] + abs(eps.lo), big[1].dtype) != big[0]
-            or not reaches(big[1], big[0])
-        ):
-            continue
-        # XLA keeps `eps + (1 - p)` as it is written, Grappler does not (facts: C.reassociation);
-        # Grappler keeps a `1 - p` that something else reads too.
-        kept = read_beside(site, total, total.value(other), here)
-        modes = (
-            ()
-            if param == "x" and kept
-            else ("graph",)
-            if param == "x"
-            else ("xla",)
-            if kept
-            else ("graph", "xla")
-        )
-        return Lost(total, abs(eps.lo), modes, big[1], total.args.get(other), total.args.get(param))
-    return None
-
-
-def read_beside(site: Site, total: Site, inner: Value, here: Context) -> bool:
-    """Whether 1 - p is also a factor of what is taken of the sum, as in
-    `(1 - p) * log(1 - p + eps)`: the value needs that, and so does the gradient. Equal expressions
-    are one node of a graph.
-    """
-    if site.op.name == "tf.divide" and reads(site.value("x"), inner, total.result, here):
-        return True
-    own = site.node
-    for outer in here.around(site.node):
-        if not isinstance(outer, (ast.BinOp, ast.UnaryOp, ast.Call, ast.keyword)):
-            break
-        product = here.site(outer, site.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
-        if product is not None and product.op.name in ("tf.multiply", "tf.divide"):
-            factors = [
-                product.value(param)
-                for param, node in product.args.items()
-                if param in ("x", "y") and node is not own
-            ]
-            if any(reads(factor, inner, total.result, here) for factor in factors):
-                return True
-        own = outer if isinstance(outer, ast.expr) else own
-    return False
-
-
-def reads(value: Value, inner: Value, total: Value | None, here: Context, depth: int = 6) -> bool:
-    """Whether a value is computed from 1 - p other than through the sum that the rule looks at."""
-    if total is not None and here.same(value, total):
-        return False
-    if here.same(value, inner):
-        return True
-    origin = value.origin
-    return (
-        depth > 0
-        and isinstance(origin, Site)
-        and origin.op.name not in traits.OF_SHAPES
-        and any(reads(origin.value(param), inner, total, here, depth - 1) for param in origin.args)
-    )
-
-
-def around_one(site, strict: bool) -> tuple[float, Value] | None:
-    """(c, p) for c - p, -p + c and p - c with a constant c. Of p - c, and of plain arithmetic, p
-    must be known.
-    """
-    if not isinstance(site, Site) or site.op.name not in ("tf.subtract", "tf.add"):
-        return None
-    x, y = site.value("x"), site.value("y")
-    if site.op.name == "tf.subtract":
-        one, p = (x, y) if x.exact else (y, x)
-        if not p.known and (strict or p is x):
-            return None
-        return (abs(one.lo), p) if one.exact and one.lo > 0 and not p.exact else None
-    for one, negated in ((x, y), (y, x)):
-        if (
-            one.exact
-            and one.lo > 0
-            and isinstance(negated.origin, Site)
-            and negated.origin.op.name == "tf.negative"
-        ):
-            return one.lo, negated.origin.value("x")
-    return None
-
-
-def reaches(p: Value, number: float) -> bool:
-    return not p.known or p.lo <= number <= p.hi
-
-
-def offered(site: Site, lost: Lost, here: Context) -> list[Fix]:
-    fixes: list[Fix] = []
-    found = logged(site) if site.op.name == "tf.math.log" else None
-    if (
-        found is not None
-        and found.complement
-        and found.producer.op.name == "tf.sigmoid"
-        and found.producer.complete
-    ):
-        beside = repairs.log_sigmoids_beside(here, site)
-        for others in [beside, []] if beside else [[]]:
-            fixes = fixes or repairs.minus_softplus(
-                here,
-                site,
-                argument(found.producer, "x", "logits"),
-                others,
-                title="use minus the softplus of the logits",
-                claim=Claim.SHIFTED,
-                cost=f"where 1 - p is about {plain(lost.eps)} the value falls further, and its gradient comes back to life",
-            )
-    eps = survivor(lost, here)
-    holes = {"left": lost.left, "p": lost.total.args.get("y"), "eps": eps}
-    if (
-        lost.total.node is None
-        or not lost.total.complete
-        or lost.total.op.name == "tf.subtract"
-        and not lost.folded
-    ):
-        return fixes
-    template = "tf.maximum(1.0 - {p}, {eps})" if lost.folded else "tf.maximum({left}, {eps})"
-    return fixes + here.rewrite(
-        site,
-        template,
-        node=lost.total.node,
-        title="floor instead of adding: tf.maximum(1 - p, eps)",
-        claim=Claim.SHIFTED,
-        **holes,
-        cost=f"what is below {plain(lost.eps)} becomes {plain(lost.eps)}; the gradient is 0 there",
-    )
-
-
-def plain(eps: float) -> str:
-    return number_text(eps).replace("e-0", "e-")
-
-
-def survivor(lost: Lost, here: Context):
-    """The epsilon as it is written, if its dtype has it; else one that it has."""
-    smallest = SMALLEST.get(lost.x.dtype or "float32", SMALLEST["float32"])
-    if rounded(lost.eps, lost.x.dtype) < smallest:
-        return here.epsilon(lost.x)
-    if lost.folded:
-        written = [
-            node
-            for node in ast.walk(lost.total.args["x"])
-            if isinstance(node, (ast.Constant, ast.Name, ast.Attribute))
-            and 0 < here.value(node, lost.total.point).lo < 0.1
-        ]
-        return written[0] if len(written) == 1 else here.epsilon(lost.x)
-    return lost.eps_node if lost.eps_node is not None else here.epsilon(lost.x)

@@ -15,6 +15,9 @@ gradient 0, at and below 0. An absolute value, `tf.abs(x) ** 0.5`, moves the pro
 base that changes its sign and a negative exponent there is no fix: decide which sign is meant.
 `tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
 
+An exponent that is a weight (a bent relu, generalised mean pooling) may become smaller than 1, and
+the power of a base that reaches 0 has an infinite gradient then.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
 https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and
 https://github.com/keras-team/keras/pull/23138
@@ -36,6 +39,7 @@ from tfnanlint.api import (
     Value,
     argument,
     ast,
+    differences,
     domain,
     evidence,
     moments,
@@ -59,6 +63,7 @@ ZEROED = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}
 def check(power: Site, here: Context) -> Iterator[Finding]:
     where = domain(power, "x")
     if where is None:
+        yield from by_weight(power, here)
         return
     base = power.value("x")
     if not here.numeric(base) or base.kind == "number" or base.is_number:
@@ -93,6 +98,25 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes(power, exponent, here),
         covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)],
+    )
+
+
+def by_weight(power: Site, here: Context) -> Iterator[Finding]:
+    """A base that can be 0 to the power of a weight, which training may take below 1."""
+    base, exponent = power.value("x"), power.value("y")
+    if not here.numeric(base) or base.kind == "number" or not base.zero or base.lo < 0:
+        return
+    if power.differentiated is Differentiated.NO or exponent.lo >= 1:
+        return
+    if not differences.is_weight(exponent) or not evidence.shows_zero(base) or here.hidden(power):
+        return
+    yield here.finding(
+        power,
+        "x",
+        f"power of a value that is {words(base)}, whose exponent is trained: where that is below 1 "
+        "the gradient is Inf at 0",
+        Certainty.MAY,
+        help="keep the base above 0, tf.maximum(x, 1e-6), or the exponent at or above 1",
     )
 
 
@@ -165,6 +189,7 @@ def normalized(power: Site, total: Site, here: Context) -> list[Fix]:
     square = moments.squared(squares.value("x")) if squares is not None else None
     if (
         square is None
+        or squares is None
         or not squares.complete
         or quotient is None
         or quotient.op.name != "tf.divide"
@@ -176,15 +201,17 @@ def normalized(power: Site, total: Site, here: Context) -> list[Fix]:
     ):
         return []
     param = "y" if total.args["x"] is power.node else "x"
-    least = total.value(param).lo
+    named = isinstance(total.args[param], ast.Name) and total.value(param).lo >= 1e-12
     return here.rewrite(
         quotient,
         "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps} ** 2)"
-        if isinstance(total.args[param], ast.Name) and least >= 1e-12
+        if named
         else "tf.math.l2_normalize({x}, axis={axis})",
         title="use l2_normalize",
         claim=Claim.SHIFTED,
-        cost="vectors shorter than the epsilon are divided by it; others move by less than it",
+        cost=repairs.COST_OF_ITS_EPSILON
+        if named
+        else "vectors under 1e-6 are scaled by 1e6; others grow by the epsilon over their length",
         x=quotient.args["x"],
         axis=argument(squares, "axis", "axis"),
         eps=total.args[param],

@@ -96,7 +96,7 @@ def unchecked(site: Site, here: Context) -> Iterator[Finding]:
     """Only TensorFlow 1 graphs skip it: eager code and tf.function run it, assigned or not, and XLA
     ignores both.
     """
-    if here.source.rows_calling(GRAPHS) and "GradientTape" not in here.source.text:
+    if any(here.calls(name) for name in GRAPHS) and "GradientTape" not in here.source.names:
         yield here.finding(
             site,
             "x",
@@ -131,7 +131,7 @@ def assigned(site: Site, here: Context):
 def expected_to_fail(call: ast.expr, here: Context) -> bool:
     """Whether a test only asks that the call raises."""
     return any(
-        roles.expects_failure(here.text(item.context_expr))
+        roles.expects_failure(here.code(item.context_expr))
         for node in here.around(call)
         if isinstance(node, (ast.With, ast.AsyncWith))
         for item in node.items

@@ -11,7 +11,8 @@ Bad:
 Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.tanh(score), 1e-8)))
 
-Doubtful is a sum with what may be any number, the output of a layer: mostly something elsewhere
+Doubtful is a sum with what may be any number, the output of a layer (but not a weight that starts
+with a random draw): mostly something elsewhere
 keeps it positive.
 
 Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor
@@ -37,6 +38,7 @@ from tfnanlint.api import (
     Site,
     Value,
     ast,
+    evidence,
     number_text,
     repairs,
     rule,
@@ -85,7 +87,7 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
             Certainty.MAY,
             floored(log, guard, param, eps_param, x, here),
             covers=[guard.node] if guard.node is not None else (),
-            doubtful=x.lo == -INF,
+            doubtful=x.lo == -INF and not evidence.drawn_below_zero(x),
         )
         return
 

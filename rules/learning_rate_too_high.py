@@ -55,13 +55,13 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if (
         written is None
         or files.is_below_tests(here.source.path)
-        or not texts.trains_network(here.source.text)
+        or not texts.trains_network(here.source.code)
     ):
         return
     rate, momentum = written, site.const("momentum", 0.0)
     if isinstance(momentum, float) and 0 < momentum < 1:
         rate, limit = rate / (1 - momentum), 5 * limit
-    if texts.normalizes_layers(here.source.text) and limit >= 1:
+    if texts.normalizes_layers(here.source.code) and limit >= 1:
         limit *= 5
     if rate < limit or any(
         site.given(param) for param in ("clipnorm", "clipvalue", "global_clipnorm")

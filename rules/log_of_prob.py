@@ -5,6 +5,10 @@ deviations from the mean of a normal distribution, or in a few hundred dimension
 density underflows to 0 and the logarithm is -inf with a NaN gradient. `dist.log_prob(x)` never
 leaves the logarithm.
 
+A density that is written out, `exp(-(x - mean)^2 / (2 * std^2)) / (std * sqrt(2 * pi))`, behaves
+alike; with an epsilon under the logarithm its gradient is 0 there. The logarithms of its factors and
+the exponent add up to the same number.
+
 `log(1 - tanh(x)^2)`, the correction of a squashed Gaussian policy, is -inf as soon as tanh rounds
 to 1, at 8.7 in float32; with an epsilon inside it is a constant there and its gradient 0.
 `2 * (log(2) - x - softplus(-2 * x))` is the same function, finite for every `x`, within 2e-7.
@@ -13,10 +17,18 @@ Bad:
     log_likelihood = tf.math.log(dist.prob(x))
 
 Bad:
+    std = tf.exp(log_std)
+    density = tf.exp(-tf.square(x - mean) / (2.0 * std**2)) / (std * 2.5066283)
+    log_likelihood = tf.math.log(density + 1e-8)
+
+Bad:
     correction = tf.math.log(1.0 - tf.square(tf.tanh(raw)))
 
 Good:
     log_likelihood = dist.log_prob(x)
+
+Good:
+    log_likelihood = -0.5 * tf.square((x - mean) * tf.exp(-log_std)) - log_std - 0.9189385
 
 Good:
     correction = 2.0 * (0.6931472 - raw - tf.math.softplus(-2.0 * raw))
@@ -43,6 +55,7 @@ from tfnanlint.api import (
     Site,
     Value,
     argument,
+    densities,
     moments,
     rule,
 )
@@ -70,6 +83,21 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
             doubtful=here.tested_for_nan(log),
         )
         return
+    x = log.value("x")
+    density = densities.logged_density(x) if here.numeric(x) else None
+    # TFN101 says it of a known one that nothing is added to
+    if density is not None and (densities.guards(x) or not x.known):
+        yield here.finding(
+            log,
+            "x",
+            written_out(log, density),
+            Certainty.MAY,
+            help="add up the logarithms of the factors and the exponent: none of them underflows"
+            if density.op.name == "tf.exp"
+            else "take log_prob, and the logarithms of the other factors",
+            doubtful=here.tested_for_nan(log),
+        )
+        return
     tanh, guard = squashed(log.value("x"))
     if tanh is None or not here.numeric(tanh.value("x")):
         return
@@ -85,6 +113,16 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         correction(log, tanh, guard, here),
     )
+
+
+def written_out(log: Site, density: Site) -> str:
+    what = "a density that is written out" if density.op.name == "tf.exp" else "a density"
+    effect = (
+        "from there on the epsilon alone is left, and the gradient is 0"
+        if densities.guards(log.value("x"))
+        else "the result is -inf and its gradient NaN"
+    )
+    return f"logarithm of {what}, which underflows to 0 far from the mean: {effect}"
 
 
 def log_prob(log: Site, prob: Site, here: Context) -> list[Fix]:

@@ -39,9 +39,9 @@ STEPS = ("apply_gradients", "apply", "minimize")
 
 @rule("TFN603", "loss-not-scaled", on="method.gradient")
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if here.policy() != "mixed_float16" or texts.scales_loss(here.source.text):
-        return
     if not any(here.calls(name) for name in STEPS):
+        return
+    if here.policy() != "mixed_float16" or here.holds_in_program(texts.scales_loss):
         return
     yield here.finding(
         site,

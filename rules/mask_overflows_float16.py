@@ -51,7 +51,7 @@ POLICIES = ("mixed_float16", "float16")
 @rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
 def check(module: object, here: Context) -> Iterator[Finding]:
     rows = here.source.rows(BIG)
-    for site in here.applications(rows, named(here.source.line_text(row) for row in rows)):
+    for site in here.applications(rows, named(map(here.source.code_on, rows))):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
         elif site.op.name in traits.LINEAR:

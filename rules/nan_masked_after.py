@@ -29,7 +29,6 @@ https://github.com/mehta-lab/microDL/pull/102 (where(is_nan(...)) around a simil
 from __future__ import annotations
 
 from tfnanlint.api import (
-    INF,
     Certainty,
     Claim,
     Context,
@@ -37,28 +36,21 @@ from tfnanlint.api import (
     Finding,
     Fix,
     Iterator,
+    Note,
     Part,
     Site,
     Value,
-    Walk,
     argument,
-    ast,
     domains,
-    evidence,
     filler,
-    plain,
+    label_behind,
+    masked_inputs,
+    nan_masks,
     rule,
-    traits,
+    weights,
 )
 
-DATA = (
-    "tf.gradients",
-    "method.gradient",
-    *traits.PLACEHOLDERS,
-    "keras.Input",
-    "method.compute_gradients",
-)
-WEIGHTS = (*traits.VARIABLES, *traits.MATRIX_PRODUCTS)
+# By what lies outside of a domain: what is inside, and what is not.
 INSIDE = {
     "0 or below": ("{x} > 0", "{x} <= 0"),
     "-1 or below": ("{x} > -1", "{x} <= -1"),
@@ -69,251 +61,65 @@ HELP = (
     "that mask again at the end"
 )
 
+OF_LABELS = (
+    "fill '{y}' in before anything is computed of it, for example with the prediction, "
+    "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave these elements out of the mean"
+)
 
-@rule("TFN205", "nan-masked-after", on="tf.where K.switch ops.nan_to_num")
+
+@rule(
+    "TFN205",
+    "nan-masked-after",
+    on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply",
+    needs="where switch nan_to_num tf.boolean_mask:nan tf.boolean_mask:finite tf.multiply:nan "
+    "tf.multiply:finite",
+)
 def check(choice: Site, here: Context) -> Iterator[Finding]:
-    kept, how = tested(choice, here)
-    if kept is None or choice.differentiated is Differentiated.NO:
+    patched = nan_masks.patched_value(choice)
+    if choice.differentiated is Differentiated.NO:
         return
-    safe = here.made_by(plain(kept), *traits.NEVER_NAN)
-    if (
-        safe is not None
-        and not any(safe.value(param).nan for param in safe.args)
-        or how == "tf.math.is_nan"
-        and infinite_only(kept, here)
-    ):
+    if patched is None:
+        yield from labels_masked(choice, here)
         return
-    if inside(kept, here) or stopped(kept, here):
+    kept, test = patched
+    if nan_masks.is_never_nan(kept, test):
         return
     if any(masked.by_result for masked in here.masks.behind(choice)):
         return  # TFN204 says it at the operation that makes the NaN
-    if not depends(choice, kept, here):
+    if not weights.is_computed_with_weights(
+        choice, kept, here.module, here.interpreter, here.around
+    ):
         return
-    fixes = mask_first(choice, kept, how, here)
+    fixes = mask_first(choice, kept, test, here)
     name = here.text(choice.node.func)
+    label = label_behind(kept, choice.point) if not fixes else ""
+    first = f"; fill in '{label}' first" if label else ""
     yield here.finding(
         choice,
         None,
         f"'{name}' hides NaN from the loss, not from the gradient: what this was computed with "
-        "becomes NaN while the loss stays finite",
+        f"becomes NaN while the loss stays finite{first}",
         Certainty.MAY,
         fixes,
-        help="" if fixes else HELP,
+        help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
     )
 
 
-def tested(choice: Site, here: Context) -> tuple[Value | None, str]:
-    """The value that is tested for NaN and kept where it has none, and the test's name."""
-    if choice.op.name == "ops.nan_to_num":
-        return choice.value("x"), choice.op.name
-    if not may_test(choice):
-        return None, ""
-    test = choice.value("condition")
-    inverted = here.made_by(test, "tf.logical_not")
-    site = here.made_by(
-        inverted.value("x") if inverted is not None else test, *traits.NAN_TESTS, "tf.not_equal"
+def labels_masked(choice: Site, here: Context) -> Iterator[Finding]:
+    """What was computed from labels, or other data, and is masked where these are NaN."""
+    data = masked_inputs.masked_data(choice)
+    if data is None:
+        return
+    name = data.origin.parameter if isinstance(data.origin, Note) else ""
+    what = f"'{name}'" if name else "what is tested"
+    yield here.finding(
+        choice,
+        None,
+        f"the mask hides NaN of {what} from the loss, not from the gradient: the derivative of "
+        "what was computed from it is 0 * NaN",
+        Certainty.MAY,
+        help=f"replace the NaN of {what} first, with one tf.where(tf.math.is_nan(..), 0., ..)",
     )
-    if site is None:
-        return None, ""
-    if site.op.name == "tf.not_equal" and not here.same(site.value("x"), site.value("y")):
-        return None, ""
-    for param in ("x", "y", "then_expression", "else_expression"):
-        if choice.given(param) and here.same(plain(choice.value(param)), plain(site.value("x"))):
-            return choice.value(param), site.op.name
-    return None, ""
-
-
-def may_test(choice: Site) -> bool:
-    """Whether a condition may be a test for NaN, as far as its text tells: `x > 0` is none."""
-    node = choice.args.get("condition")
-    if isinstance(node, ast.Compare):
-        return len(node.ops) == 1 and isinstance(node.ops[0], ast.NotEq)
-    return choice.may_be_made_by("condition", *traits.NAN_TESTS, "tf.not_equal", "tf.logical_not")
-
-
-def infinite_only(kept: Value, here: Context) -> bool:
-    """1 / x of an x that is no NaN: at 0 it is Inf, which a test for NaN lets through."""
-    quotient = here.made_by(evidence.widest(plain(kept)), "tf.divide")
-    return (
-        quotient is not None
-        and quotient.value("x").exact
-        and quotient.value("x").nonzero
-        and quotient.value("y").known
-        and not quotient.value("y").nan
-    )
-
-
-def inside(kept: Value, here: Context) -> bool:
-    """Whether an op is kept inside its domain: the root of tf.maximum(x, 1e-12) leaves nothing to
-    hide.
-    """
-    made = plain(kept).origin
-    return (
-        isinstance(made, Site)
-        and any(domains(made))
-        and -INF < kept.lo
-        and kept.hi < INF
-        and not kept.nan
-        and not kept.inf
-    )
-
-
-def stopped(kept: Value, here: Context) -> bool:
-    """The softmax of tf.where(masked, -inf, x): a row is NaN where all of it is masked, and the
-    gradient of tf.where is 0 there. With a finite number there is no NaN.
-    """
-    softmax = here.made_by(plain(kept), "tf.nn.softmax")
-    # Where nothing is masked in one branch, the other is the one that can be -inf.
-    masking = evidence.behind(plain(softmax.value("logits"))) if softmax is not None else None
-    if not isinstance(masking, Site) or masking.op.name != "tf.where":
-        return False
-    scores = [
-        value
-        for value in (masking.value("x"), masking.value("y"))
-        if not (value.lo == value.hi and value.lo < 0)
-    ]
-    return len(scores) == 1 and not scores[0].inf
-
-
-# Does it depend on weights
-
-
-def depends(choice: Site, kept: Value, here: Context) -> bool:
-    """Whether what is patched was computed with weights: seen in its origin, or in what a Lambda
-    layer is applied to.
-    """
-    values = [kept]
-    function = choice.point.scope.function if choice.point is not None else None
-    owner = function.node if function is not None else None
-    values += applied_to(owner, choice, here)
-    if any(weighted(value) for value in values) or after_layers(owner, choice, here):
-        return True
-    computed = (
-        isinstance(kept.origin, Site) and kept.origin.op.name not in DATA and not from_data(kept)
-    )
-    return computed and choice.differentiated is Differentiated.YES
-
-
-def weighted(value: Value) -> bool:
-    """Whether a layer or variable stands in the origin of a value; the elements of gradients do not
-    count.
-    """
-    walk = Walk(value, limit=400)
-    for one in walk:
-        origin = one.origin
-        if not isinstance(origin, Site) or origin.op.name in DATA:
-            continue
-        if one.evident:
-            return True
-        if origin.op.name in WEIGHTS or origin.library == "layer" and learns(origin.value("layer")):
-            return True
-        walk.enter(origin)
-    return False
-
-
-def learns(layer: Value) -> bool:
-    """Whether a layer or model has weights."""
-    name = getattr(layer.obj, "name", "")
-    layers = getattr(layer.obj, "layers", None)
-    if layers is not None:
-        return any(learns(inner) for inner in layers)
-    params = getattr(getattr(layer.obj, "site", None), "op", None)
-    return (
-        layer.kind in ("layer", "model")
-        and bool(params)
-        and (
-            "kernel_initializer" in params.params
-            or name.endswith(
-                (
-                    "Dense",
-                    "Embedding",
-                    "LSTM",
-                    "GRU",
-                    "SimpleRNN",
-                    "Bidirectional",
-                    "Attention",
-                    "Normalization",
-                )
-            )
-        )
-    )
-
-
-def from_data(value: Value) -> bool:
-    """Whether a value is picked from data or a gradient without computing."""
-    origin = plain(value).origin
-    return not isinstance(origin, Site) or origin.op.name in DATA
-
-
-def applied_to(owner: ast.AST | None, choice: Site, here: Context) -> list[Value]:
-    """What arrives where the function around a patch is used as a Lambda layer:
-    `Lambda(patch_nans)(x)`.
-    """
-    found = []
-    for node, point in here.calls("Lambda"):
-        if uses(node, owner, choice, point, here):
-            outer = here.around(node)
-            call = (
-                outer[0]
-                if outer and isinstance(outer[0], ast.Call) and outer[0].func is node
-                else None
-            )
-            if call is not None and call.args:
-                found.append(here.value(call.args[0], point))
-            elif (
-                outer
-                and isinstance(outer[0], ast.Assign)
-                and isinstance(outer[0].targets[0], ast.Name)
-            ):
-                found += [
-                    here.value(one.args[0], at)
-                    for one, at in here.calls(outer[0].targets[0].id)
-                    if one.args
-                ]
-    return found
-
-
-def uses(node: ast.Call, owner: ast.AST | None, choice: Site, point, here: Context) -> bool:
-    """Whether a Lambda layer holds the patch."""
-    if not node.args or here.name(node.func, point) not in (
-        "keras.layers.Lambda",
-        "keras.layers.core.Lambda",
-    ):
-        return False
-    given = node.args[0]
-    if isinstance(given, ast.Lambda):
-        return here.source.span(choice.node) in here.source.span(given)
-    return owner is not None and getattr(here.value(given, point).obj, "node", None) is owner
-
-
-def after_layers(owner: ast.AST | None, choice: Site, here: Context) -> bool:
-    """Whether the Lambda layer stands behind a layer with weights in a Sequential model."""
-    for node, point in here.calls("Lambda"):
-        if not uses(node, owner, choice, point, here):
-            continue
-        outer = here.around(node)
-        if (
-            outer
-            and isinstance(outer[0], ast.List)
-            and any(
-                learns(here.value(one, point)) for one in outer[0].elts[: outer[0].elts.index(node)]
-            )
-        ):
-            return True
-        if (
-            outer
-            and isinstance(outer[0], ast.Call)
-            and isinstance(outer[0].func, ast.Attribute)
-            and outer[0].func.attr == "add"
-        ):
-            return any(
-                learns(layer)
-                for layer in getattr(here.value(outer[0].func.value, point).obj, "layers", ())
-            )
-    return False
-
-
-# Repair
 
 
 def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:

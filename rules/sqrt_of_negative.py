@@ -17,8 +17,9 @@ floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactl
 infinite gradient.
 
 Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
-of a schedule know, and nothing that is written here. So is, where surely no gradient is taken,
-everything but such a variance, which is NaN as a value.
+of a schedule know, and nothing that is written here. So is, where nothing shows that a gradient is
+taken, everything but a random draw, a weight that starts with one, such a variance, and the squared
+distance `|a|^2 - 2ab + |b|^2`, which rounding makes NaN as values.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -28,7 +29,6 @@ https://github.com/tensorflow/tensorflow/issues/411 (a variance from two means)
 from __future__ import annotations
 
 from tfnanlint.api import (
-    INF,
     Any,
     Certainty,
     Claim,
@@ -38,18 +38,15 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
-    Value,
     argument,
+    differences,
     evidence,
     moments,
-    plain,
+    radicands,
     repairs,
     rule,
-    traits,
     words,
 )
-
-MOST_FACTORS = 8  # that are looked at in one product
 
 
 @rule(
@@ -57,197 +54,67 @@ MOST_FACTORS = 8  # that are looked at in one product
     "sqrt-of-negative",
     on="tf.sqrt K.sqrt tf.math.rsqrt",
     over="TFN102 TFN202 TFN203 TFN310",
-    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")
-    variance = variance_of(root, here)
     if not here.numeric(x) or x.kind == "number" or x.lo >= 0:
         return
-    if variance is None and (
-        powers(root, here)
-        or complement(root, here)
-        or evidence.handed_in(x)
-        or (not x.known or lifted(x, here))
-        and not difference(root, here)
-    ):
+    variance = radicands.variance_under(root)
+    drawn = evidence.drawn_below_zero(x)
+    is_plain = variance is None and not drawn
+    if is_plain and radicands.is_taken_for_nonnegative(root):
         return
-    if state(root, x, here) or here.hidden(root):
+    if not drawn and radicands.is_running_state(root) or here.hidden(root):
         return
-    if root.op.name == "K.sqrt" and (variance is None or root.differentiated is Differentiated.NO):
+    unseen = variance is None or root.differentiated is Differentiated.NO
+    if root.op.name == "K.sqrt" and unseen:
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
-    if (
-        variance is None
-        and -x.lo == x.hi == INF
-        and not difference(root, here)
-        and not trained(root, here)
-    ):
+    if is_plain and radicands.is_any_product(root):
         certainty = Certainty.UNKNOWN
-    if root.op.name == "K.sqrt":
-        message = (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
-            "K.sqrt gives 0 there, with a NaN gradient"
-        )
-    elif variance is not None:
-        message = (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
-            "the root and its gradient are NaN"
-        )
-    else:
-        message = (
-            f"square root of a value that is {words(x)}: below 0 the root and its gradient are NaN"
-        )
     by_sums = variance is not None and variance[1].summed
     yield here.finding(
         root,
         "x",
-        message,
+        message(root, variance is not None),
         certainty,
         fixes(root, variance, here),
         help="subtract the mean first: the sum of the squares of x - mean is never negative"
         if by_sums
         else "",
         covers=[variance[0].node] if variance is not None else (),
-        doubtful=variance is None
-        and (root.differentiated is Differentiated.NO or of_ratio(root, here)),
+        doubtful=is_doubtful(root, variance is not None, drawn),
     )
 
 
-def trained(root: Site, here: Context) -> bool:
-    """Whether a root is that of a weight or of the output of a layer, perhaps times a number. Of
-    products of tensors that can be any number, as far as they were followed, 1 of 4 in fresh code
-    was negative.
+def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
+    """Whether nothing but the bounds of a root's input says that it comes below 0, and nobody is
+    known to take a gradient, or it is the difference of two rates. A variance or squared distance
+    that rounding makes negative is NaN as a value.
     """
-    product = here.made_by(root.value("x"), "tf.multiply", "tf.divide")
-    return product is None or any(product.value(param).kind == "number" for param in ("x", "y"))
-
-
-def lifted(x: Value, here: Context) -> bool:
-    """A weight plus a small constant: somebody who knows that the weight is not negative has
-    thought of 0.
-    """
-    plus = here.made_by(x, "tf.add") if x.lo == -INF else None
-    return plus is not None and any(
-        plus.value(p).lo > 0 and plus.value(p).hi < 1 for p in ("x", "y")
-    )
-
-
-def state(root: Site, x: Value, here: Context) -> bool:
-    """A variable that nothing differentiates, as it is: the running mean of squares of an optimizer
-    or a metric.
-    """
-    return (
-        x.evident
-        and x.lo == -INF
-        and x.hi == INF
-        and root.differentiated is Differentiated.NO
-        and subtraction(root, here) is None
-    )
-
-
-def powers(root: Site, here: Context) -> bool:
-    """1 - b ** n, or 1 - b^2 of a b that is no product of vectors: nothing shows that b is above 1."""
-    minus = subtraction(root, here)
-    power = here.made_by(minus.value("y"), "tf.pow", "tf.square") if minus is not None else None
-    if power is None or power.op.name == "tf.pow" and not power.value("y").is_number:
-        return power is not None
-    base = power.value("x")
-    exact = minus.value("x").exact and here.made_by(plain(base), *traits.CONTRACTIONS) is None
-    return not base.known and (exact or power.op.name == "tf.pow")
-
-
-def complement(root: Site, here: Context) -> bool:
-    """1 - c ** 2, where nothing is known of c: a cosine, a correlation or a share, as whoever wrote
-    it knows.
-    """
-    minus = subtraction(root, here)
-    if minus is None or not minus.value("x").exact:
+    if (
+        drawn
+        or is_variance
+        or differences.has_form(root.value("x"), differences.is_squared_distance)
+    ):
         return False
-    square = here.made_by(plain(minus.value("y")), "tf.square", "tf.pow", "tf.multiply")
-    return (
-        square is not None
-        and not square.value("x").known
-        and not square.value("y" if square.op.name == "tf.multiply" else "x").known
-    )
+    return root.differentiated is not Differentiated.YES or radicands.is_less_ratio(root)
 
 
-def of_ratio(root: Site, here: Context) -> bool:
-    """1 - (a / b)^2 or s - a / b * r: of two rates of one schedule, or a part and the whole; which
-    is larger nothing says here.
-    """
-    minus = subtraction(root, here)
-    factors = [plain(minus.value("y"))] if minus is not None else []
-    for factor in factors:
-        made = here.made_by(factor, "tf.square", "tf.pow", "tf.multiply")
-        if made is not None and len(factors) < MOST_FACTORS:
-            factors += [plain(made.value(param)) for param in ("x", "y") if param in made.args]
-    quotients = (here.made_by(factor, "tf.divide") for factor in factors)
-    return any(quotient is not None and not quotient.value("y").is_number for quotient in quotients)
-
-
-def difference(root: Site, here: Context) -> bool:
-    """Whether something is taken away from nonnegative values: |a|^2 - |b|^2, |a|^2 - 2ab + |b|^2."""
-    parts = terms(root.value("x"), 1, here)
-    plus = [value for sign, value in parts if sign > 0]
-    minus = [value for sign, value in parts if sign < 0]
-    return (
-        bool(plus)
-        and bool(minus)
-        and all(value.nonnegative for value in plus)
-        and all(value.nonnegative or dot(value, here) for value in minus)
-    )
-
-
-def terms(value: Value, sign: int, here: Context, depth: int = 4) -> list[tuple[int, Value]]:
-    """The summands of a value, with their signs."""
-    value = plain(value)
-    site = here.made_by(value, "tf.add", "tf.subtract") if depth else None
-    if site is None:
-        return [(sign, value)]
-    other = -sign if site.op.name == "tf.subtract" else sign
-    return terms(site.value("x"), sign, here, depth - 1) + terms(
-        site.value("y"), other, here, depth - 1
-    )
-
-
-def dot(value: Value, here: Context) -> bool:
-    """Whether a value is twice a product of matrices or vectors."""
-    twice = here.made_by(value, "tf.multiply")
-    if twice is None:
-        return False
-    return any(
-        twice.value(p).is_number
-        and twice.value(p).const == 2
-        and here.made_by(
-            plain(twice.value(other)), "tf.matmul", "tf.tensordot", "tf.einsum", "tf.reduce_sum"
+def message(root: Site, of_variance: bool) -> str:
+    if root.op.name == "K.sqrt":
+        return (
+            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
+            "K.sqrt gives 0 there, with a NaN gradient"
         )
-        is not None
-        for p, other in (("x", "y"), ("y", "x"))
-    )
-
-
-def subtraction(root: Site, here: Context) -> Site | None:
-    """The difference under a root, an added number left aside; where several values arrive, that of
-    the widest.
-    """
-    value = evidence.widest(root.value("x"))
-    plus = here.made_by(value, "tf.add")
-    if plus is not None:
-        value = next(
-            (plus.value(p) for p, other in (("x", "y"), ("y", "x")) if plus.value(other).is_number),
-            value,
+    if of_variance:
+        return (
+            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
+            "the root and its gradient are NaN"
         )
-    return here.made_by(value, "tf.subtract")
-
-
-def variance_of(root: Site, here: Context) -> tuple[Site, moments.Variance] | None:
-    """The difference mean(x^2) - mean(x)^2 under a root, and what it is the variance of; None for
-    anything else.
-    """
-    minus = subtraction(root, here)
-    found = moments.variance_of(minus) if minus is not None else None
-    return None if minus is None or found is None else (minus, found)
+    value = words(root.value("x"))
+    return f"square root of a value that is {value}: below 0 the root and its gradient are NaN"
 
 
 def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Context) -> list[Fix]:

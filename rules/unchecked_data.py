@@ -29,9 +29,9 @@ from __future__ import annotations
 from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, Walk, rule, texts
 
 
-@rule("TFN803", "unchecked-data", on="method.fit", preview=True)
+@rule("TFN803", "unchecked-data", on="method.fit method.train_on_batch", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if texts.looks_for_missing_data(here.source.text) or site.value("self").obj is None:
+    if texts.looks_for_missing_data(here.source.code) or site.value("self").obj is None:
         return
     for param in ("x", "y"):
         if site.given(param) and site.value(param).nan and suspect(site.value(param)):

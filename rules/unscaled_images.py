@@ -33,7 +33,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         not site.given("x")
         or site.value("self").obj is None
         or not pixels(site.value("x"))
-        or texts.scales_data(here.source.text)
+        or texts.scales_data(here.source.code)
     ):
         return
     yield here.finding(

@@ -29,22 +29,27 @@ from tfnanlint.api import (
     Site,
     Value,
     argument,
+    goes_into,
     moments,
     rule,
 )
+
+KEPT_ABOVE = frozenset(("maximum", "clip_by_value", "clip", "relu", "abs"))
 
 
 @rule(
     "TFN310",
     "variance-by-moments",
-    on="tf.subtract",
-    needs="mean moments sum",
+    on="tf.subtract tf.add",
+    needs="mean moments sum pool conv",
     silent="MAY/ANY/TESTS",
 )
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     found = moments.variance_of(minus)
     if found is None or not here.numeric(found.x) or found.mean.library == "np" or drawn(found.x):
         return
+    if found.summed and goes_into(minus, here.interpreter, KEPT_ABOVE):
+        return  # no other op gives it, and it is kept at or above 0
     fixes = []
     if found.mean.complete and found.square.complete and not found.summed:
         fixes = here.rewrite(

@@ -6,6 +6,7 @@ line and the editor work through the same `Linter`. Importing this module loads 
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, AnyStr
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from tfnanlint.pipeline.check import Checked
     from tfnanlint.pipeline.linter import Fixed, Linter
     from tfnanlint.syntax.source import Source, Span
+    from tfnanlint.version import __version__ as __version__
 
-__version__ = "0.1.0"
 __all__ = [
     "Certainty",
     "Checked",
@@ -40,7 +41,9 @@ __all__ = [
     "Span",
     "Step",
     "check",
+    "check_path",
     "fix",
+    "to_dict",
 ]
 
 _HOMES = {
@@ -57,12 +60,13 @@ _HOMES = {
     "config.keys": ("ConfigError",),
     "pipeline.linter": ("Fixed",),
     "syntax.source": ("Source", "Span"),
+    "version": ("__version__",),
 }
 
 
 def check(
     source: str | bytes,
-    path: str = "-",
+    path: str | PathLike[str] = "-",
     *,
     settings: Mapping[str, Any] | None = None,
     lookup: bool = False,
@@ -76,12 +80,12 @@ def check(
     Text that cannot be parsed is a finding, TFN001; a failure of tfnanlint another, TFN000. Raises
     `ConfigError` on settings that cannot be followed.
     """
-    return _linter(settings, lookup).check(path, source)
+    return _linter(settings, lookup).check(fspath(path), source)
 
 
 def fix(
     source: AnyStr,
-    path: str = "-",
+    path: str | PathLike[str] = "-",
     *,
     settings: Mapping[str, Any] | None = None,
     lookup: bool = False,
@@ -91,7 +95,35 @@ def fix(
     With the setting `unsafe-fixes` also those that move values. Arguments and errors are those of
     `check`.
     """
-    return _linter(settings, lookup).fix(path, source)
+    return _linter(settings, lookup).fix(fspath(path), source)
+
+
+def check_path(
+    path: str | PathLike[str],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    lookup: bool = True,
+) -> list[Checked]:
+    """The findings in a file, or in each file below a directory that uses TensorFlow or Keras.
+
+    With `lookup` the configuration files hold as on the command line; `settings` go before them. A
+    file that cannot be read is a finding, TFN002. Raises `ConfigError`.
+    """
+    from tfnanlint.files.discover import discover
+    from tfnanlint.pipeline.check import unread
+
+    linter = _linter(settings, lookup)
+    found = discover([fspath(path)], linter.configuration)
+    outcomes = [linter.file(name) for name in found.files]
+    failed = [unread(name, reason) for name, reason in found.failures]
+    return failed + [one.checked for one in outcomes if one is not None]
+
+
+def to_dict(checked: Checked) -> list[dict[str, Any]]:
+    """The findings of a file as `--output-format json` prints them."""
+    from tfnanlint.report.json import described
+
+    return described(checked)
 
 
 def _linter(settings: Mapping[str, Any] | None, lookup: bool) -> Linter:

@@ -17,9 +17,28 @@ from tfnanlint.guards.post_guards import (
     read_by_choice_only,
     zero_put_in,
 )
+from tfnanlint.guards.size_tests import SizeTests
+from tfnanlint.idioms import (
+    absorbed_epsilons,
+    cross_entropy,
+    densities,
+    differences,
+    divisors,
+    filtered_elements,
+    infinite_masks,
+    late_guards,
+    logarithm_arguments,
+    masked_inputs,
+    moments,
+    nan_masks,
+    quantities,
+    radicands,
+    ratios,
+    relu_outputs,
+    weights,
+)
 from tfnanlint.idioms import confusion_counts as tallies
 from tfnanlint.idioms import loop_counters as counters
-from tfnanlint.idioms import moments, quantities
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
     exponential_of,
@@ -29,7 +48,7 @@ from tfnanlint.idioms.exponents import (
     shifted_by_maximum,
     tame,
 )
-from tfnanlint.idioms.labels import of_labels, truth_only
+from tfnanlint.idioms.labels import label_behind, of_labels, truth_only
 from tfnanlint.idioms.loss_pairs import (
     Pairing,
     last_layer,
@@ -49,11 +68,14 @@ from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import CASTS
 from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
-from tfnanlint.rule import quotients
+from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
+from tfnanlint.rule import cross_entropies as cross_entropy_repairs
+from tfnanlint.rule import input_masks, quotients
+from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
-from tfnanlint.rule.registry import Changed, Context, Part, rule
-from tfnanlint.uses.uses import absorbed, decides, never_reached
+from tfnanlint.rule.registry import API_VERSION, Changed, Context, Part, rule
+from tfnanlint.uses.uses import absorbed, decides, goes_into, never_reached
 from tfnanlint.values.value import (
     FLOATS,
     INF,
@@ -68,7 +90,10 @@ from tfnanlint.values.value import (
 )
 
 __all__ = [
+    "API_VERSION",
     "absorbed",
+    "absorbed_epsilon_repairs",
+    "absorbed_epsilons",
     "Any",
     "argument",
     "ast",
@@ -81,38 +106,52 @@ __all__ = [
     "COMPILE",
     "Context",
     "counters",
+    "cross_entropy",
+    "cross_entropy_repairs",
     "decides",
+    "densities",
+    "differences",
     "Differentiated",
     "Domain",
     "domain",
+    "divisors",
     "domains",
     "evidence",
     "exponential_of",
     "FAMILIES",
     "files",
     "filler",
+    "filtered_elements",
     "Finding",
     "Fix",
     "FLOATS",
+    "goes_into",
     "HANDING_LAYERS",
     "identifiers",
     "image",
     "INF",
+    "infinite_masks",
+    "input_masks",
     "Iterator",
     "last_layer",
+    "late_guard_repairs",
+    "late_guards",
     "layer_names",
     "linear",
+    "logarithm_arguments",
     "logged",
     "looks_for_nan",
     "made_by",
     "maker",
     "mask_test",
+    "masked_inputs",
     "Masked",
     "moments",
     "Named",
     "named_count",
     "named_safe",
     "named_scale",
+    "nan_masks",
     "NEAREST",
     "never_reached",
     "NO_CONSTANT",
@@ -120,6 +159,7 @@ __all__ = [
     "number",
     "number_text",
     "of_itself",
+    "label_behind",
     "of_labels",
     "on_a_grid",
     "one_hot_choice",
@@ -133,7 +173,10 @@ __all__ = [
     "Probability",
     "quantities",
     "quotients",
+    "radicands",
+    "ratios",
     "read_by_choice_only",
+    "relu_outputs",
     "repairs",
     "rescued",
     "roles",
@@ -144,6 +187,7 @@ __all__ = [
     "shifted_by_maximum",
     "Site",
     "site_behind",
+    "SizeTests",
     "SMALLEST",
     "spot",
     "step",
@@ -156,6 +200,7 @@ __all__ = [
     "units",
     "Value",
     "Walk",
+    "weights",
     "words",
     "zero_put_in",
 ]

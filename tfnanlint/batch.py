@@ -184,7 +184,7 @@ class Judge:
             row,
             status="failed" if unchecked else "checked",
             reason=unchecked[0].message if unchecked else "",
-            cut_short=checked.cut_short,
+            cut_short=bool(checked.cut_short),
             findings=len(checked.findings),
             seconds=seconds,
         )

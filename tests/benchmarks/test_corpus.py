@@ -4,12 +4,14 @@ findings were read; the corpora.
 
 from __future__ import annotations
 
+import re
 import sys
 from types import SimpleNamespace
 
 import pytest
 
 from tfnanlint.dev import repository
+from tfnanlint.dev.verdicts import FOLDER, Verdict, by_place, precision, verdicts
 from tfnanlint.syntax.source import Source, Span
 
 sys.path.insert(0, str(repository.ROOT / "benchmarks"))
@@ -53,9 +55,12 @@ def test_what_changed_elsewhere_is_noticed(old, new, wanted):
 def test_what_was_read_is_not_drawn_again(tmp_path):
     from corpus import drawn
 
-    verdicts = tmp_path / "read.md"
-    verdicts.write_text("- `a.py:1:1`\n  TFN101 MAY, right: it is 0\n")
-    source = Source(str(tmp_path / "a.py"), BEFORE)
+    (tmp_path / "p").mkdir()
+    verdicts = tmp_path / "read.tsv"
+    head = (FOLDER / "findings.tsv").read_text().splitlines()[0]
+    row = "p 1.0 a.py 1 TFN101 right why 2026-11-26 may corpus".replace(" ", "\t")
+    verdicts.write_text(f"{head}\n{row}\n")
+    source = Source(str(tmp_path / "p" / "a.py"), BEFORE)
     one = SimpleNamespace(path=source.path, source=source)
     found = [
         (one, SimpleNamespace(code=code, span=Span(0, 1)))
@@ -73,24 +78,13 @@ def test_what_was_read_is_not_drawn_again(tmp_path):
     assert codes(each=1) == ["TFN101", "TFN102"] and codes(each=1, read=verdicts) == ["TFN102"]
 
 
-def test_the_other_corpora_are_pinned_by_hash_and_share_no_package(tmp_path):
-    from holdout import PINS, pins
+def test_the_corpora_are_pinned_by_hash_and_share_no_wheel(tmp_path):
+    from fetch import CORPORA, pins
 
-    lists = [
-        pins(PINS.with_name(name))
-        for name in (
-            "holdout.txt",
-            "fresh_a.txt",
-            "fresh_b.txt",
-            "fresh_c.txt",
-            "fresh_d.txt",
-            "fresh_e.txt",
-        )
-    ]
-    assert all(len(one) > 40 for one in lists)
-    assert len({package.lower().replace("-", "_") for one in lists for package in one}) == sum(
-        map(len, lists)
-    )
+    lists = {path.stem: pins(path) for path in sorted(CORPORA.glob("*.txt"))}
+    assert {"corpus", "holdout", "fresh_a"} <= set(lists) and all(lists.values())
+    wheels = [line for one in lists.values() for line in one.values()]
+    assert len(set(wheels)) == len(wheels)
     bad = tmp_path / "bad.txt"
     bad.write_text("larq==0.14.0\n")
     with pytest.raises(SystemExit, match="larq"):
@@ -98,30 +92,44 @@ def test_the_other_corpora_are_pinned_by_hash_and_share_no_package(tmp_path):
 
 
 def test_precision_by_rule_counts_what_was_read(tmp_path):
-    from verdicts import findings, table, verdicts
+    from verdicts import findings, table
 
-    (tmp_path / "p.py").write_text(
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "a.py").write_text(
         "import tensorflow as tf\n\n\ndef loss(x):\n    return tf.math.log(tf.nn.relu(x))\n" * 2
     )
-    found = findings(tmp_path)
-    assert [place for place, _ in found] == [("p.py", 5, "TFN101"), ("p.py", 10, "TFN101")]
-    known = verdicts(
-        "- `p.py:5:12` TFN101 MAY, wrong: a reason\n  on two lines\n- `p.py:5:12` TFN102 MAY, right\n"
-    )
-    assert known == {
-        ("p.py", 5, "TFN101"): ("wrong", "a reason on two lines"),
-        ("p.py", 5, "TFN102"): ("right", ""),
-    }
-    assert "| TFN101 | 0 of 1 (+1) | 0 of 1 (+1) |  |" in table({"p": found}, known)
-    many = {("p.py", row, "TFN101"): ("right" if row > 1 else "wrong", "") for row in range(5)}
+    reported = findings(tmp_path)
+    assert [place for place, _ in reported] == [("p/a.py", 5, "TFN101"), ("p/a.py", 10, "TFN101")]
+    known = by_place([judged(5, "wrong"), judged(5, "right", "TFN102")])
+    assert "| TFN101 | 0 of 1 (+1) | 0 of 1 (+1) |  |" in table({"p": reported}, known)
+    many = by_place(judged(row, "right" if row > 1 else "wrong") for row in range(5))
     assert "| all | 3 of 5 | 3 of 5 | under 80 % |" in table(
         {"p": [(place, "MAY/yes: ") for place in many]}, many
     )
 
 
-def test_every_list_of_verdicts_is_read():
-    from verdicts import READ, verdicts
+def judged(line: int, verdict: str, code: str = "TFN101") -> Verdict:
+    """A verdict on a line of p/a.py."""
+    return Verdict("p", "1", "a.py", str(line), code, verdict, "", "2026-11-26", "may", "corpus")
 
-    assert all(
-        len(verdicts((repository.ROOT / "benchmarks" / name).read_text())) > 200 for name in READ
-    )
+
+def test_the_tables_of_verdicts_hold_only_what_their_columns_allow():
+    from fetch import CORPORA, pins
+
+    samples = {path.stem: pins(path) for path in CORPORA.glob("*.txt")}
+    findings, fixes = (verdicts(FOLDER / name) for name in ("findings.tsv", "fixes.tsv"))
+    assert len(findings) > 1600 and len(fixes) >= 100
+    assert {one.verdict for one in findings} == {"right", "wrong"}
+    assert {one.verdict for one in fixes} == {"fit", "poor", "wrong"}
+    assert {one.grade for one in findings} == {"must", "may", "unknown"}
+    for one in [*findings, *fixes]:
+        assert re.fullmatch(r"TFN\d{3}", one.code) and re.fullmatch(r"\d{4}(-\d\d){2}", one.date)
+        assert one.repository and one.commit and one.file and one.line and one.reason
+    for one in findings:
+        if one.sample != "installed":
+            assert f"=={one.commit} " in samples[one.sample][one.repository], one.place
+
+
+def test_the_page_counts_the_verdicts():
+    page = precision([], [judged(1, "right"), judged(2, "wrong"), judged(3, "right", "TFN102")])
+    assert "| TFN101 | 1 of 2 | 1 of 2 |" in page and "| all | 2 of 3 | 2 of 3 |" in page

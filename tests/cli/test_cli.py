@@ -18,6 +18,7 @@ EQUAL = "import tensorflow as tf\ny = tf.log(tf.nn.softmax(z))\n"
 EQUAL_FIXED = "import tensorflow as tf\ny = tf.nn.log_softmax(z)\n"
 SHIFTED = "import tensorflow as tf\ny = tf.sqrt(x)\n"
 SHIFTED_FIXED = "import tensorflow as tf\ny = tf.sqrt(x + 1e-12)\n"
+READ = "1 file read, 1 uses TensorFlow or Keras"
 NO_FIX = "import tensorflow as tf\ny = tf.log(x)\n"
 
 
@@ -64,30 +65,31 @@ def test_exit_codes(shell, text, argv, code):
 @pytest.mark.parametrize(
     "text, argv, closing",
     [
-        (CLEAN, [], "All checks passed!\n"),
-        (NO_FIX, [], "Found 1 error.\n"),
+        (CLEAN, [], f"All checks passed! ({READ})\n"),
+        (NO_FIX, [], f"Found 1 warning ({READ}).\n"),
         (
             EQUAL + "z = tf.log(x)\n",
             [],
-            "Found 2 errors.\n[*] 1 fixable with the `--fix` option.\n",
+            f"Found 2 warnings ({READ}).\n[*] 1 fixable with `--fix`.\n",
         ),
         (
             EQUAL + "z = tf.sqrt(x)\n",
             [],
-            "Found 2 errors.\n[*] 1 fixable with the `--fix` option "
-            "(1 hidden fix can be enabled with the `--unsafe-fixes` option).\n",
+            f"Found 2 warnings ({READ}).\n"
+            "[*] 1 fixable with `--fix`, 1 more with `--unsafe-fixes`.\n",
         ),
         (
             SHIFTED,
             [],
-            "Found 1 error.\nNo fixes available (1 hidden fix can be enabled with the `--unsafe-fixes` option).\n",
+            f"Found 1 warning ({READ}).\n1 fixable with `--fix --unsafe-fixes`.\n",
         ),
-        (EQUAL, ["--fix"], "Found 1 error (1 fixed, 0 remaining).\n"),
-        (EQUAL + "z = tf.log(x)\n", ["--fix"], "Found 2 errors (1 fixed, 1 remaining).\n"),
+        (EQUAL, ["--fix"], f"Fixed 1 finding; nothing remains ({READ}).\n"),
+        (EQUAL + "z = tf.log(x)\n", ["--fix"], f"Fixed 1 finding; 1 warning remains ({READ}).\n"),
     ],
 )
 def test_closing_lines(shell, text, argv, closing):
     shell.write("a.py", text)
+    closing += "Not run: 1 rule in preview (`--preview`).\n"
     assert shell.check("a.py", *argv).text.endswith(closing)
     assert closing not in shell.check("a.py", "--quiet", *argv).text
 
@@ -108,21 +110,21 @@ def test_paths_may_stand_between_flags(tmp_path):
         "c.py",
     ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 1 and "Found 3 errors" in done.stdout, done
+    assert done.returncode == 1 and "Found 3 warnings" in done.stdout, done
 
 
 def test_quiet_prints_findings_only(shell):
     shell.write("a.py", NO_FIX)
     os.symlink("nowhere", shell.directory / "b.py")
     outcome = shell.check("--quiet")
-    assert (outcome.text, outcome.err) == ("a.py:2:5: TFN101 log of x\n", "")
+    assert (outcome.text, outcome.err) == ("a.py:2:5: warning: TFN101 log of x\n", "")
 
 
 def test_all_formats_go_through(shell):
     shell.write("a.py", EQUAL)
     assert "  |     ^^^^^" in shell.run("check").text
     assert json.loads(shell.run("check", "--output-format", "json").text)[0]["code"] == "TFN301"
-    assert shell.check().text.startswith("a.py:2:5: TFN301 [*] log of a softmax\n")
+    assert shell.check().text.startswith("a.py:2:5: warning: TFN301 [*] log of a softmax\n")
 
 
 def test_json_is_json_whatever_else_is_asked(shell):
@@ -134,9 +136,9 @@ def test_json_is_json_whatever_else_is_asked(shell):
 
 def test_statistics(shell):
     shell.write("a.py", EQUAL + "tf.log(tf.nn.softmax(x))\n" + "tf.sqrt(x)\n" * 12)
-    assert (
-        shell.check("--statistics").text
-        == "12\tTFN202\t[ ] sqrt-gradient-at-zero\n 2\tTFN301\t[*] log-softmax\n"
+    assert shell.check("--statistics", "--quiet").text == (
+        "12\tTFN202\t[ ] sqrt-gradient-at-zero\n 2\tTFN301\t[*] log-softmax\n"
+        "14\ttotal: 14 warnings ([*] `--fix` repairs all)\n"
     )
     assert json.loads(shell.run("check", "--statistics", "--output-format", "json").text) == [
         {"code": "TFN202", "name": "sqrt-gradient-at-zero", "count": 12, "fixable": False},
@@ -194,7 +196,7 @@ def test_fix_changes_the_expression_and_no_other_byte(shell, before, after, argv
     path = shell.write("a.py", data(before))
     assert shell.check("--fix", *argv).code == 0
     assert path.read_bytes() == data(after)
-    assert shell.check("--fix", *argv).text == "All checks passed!\n"
+    assert shell.check("--fix", *argv).text.startswith("All checks passed! (1 file read")
     assert path.read_bytes() == data(after)
 
 
@@ -208,8 +210,9 @@ def test_show_fixes(shell):
     shell.write("a.py", EQUAL + "z = tf.log(tf.nn.softmax(y))\n")
     shell.write("b.py", EQUAL)
     assert shell.check("--fix", "--show-fixes").text == (
-        "Fixed 3 errors:\n- a.py:\n    2 x TFN301 (log-softmax)\n- b.py:\n    1 x TFN301 (log-softmax)\n"
-        "Found 3 errors (3 fixed, 0 remaining).\n"
+        "Fixed 3 findings:\n- a.py:\n    2 x TFN301 (log-softmax)\n- b.py:\n    1 x TFN301 (log-softmax)\n"
+        "Fixed 3 findings; nothing remains (2 files read, 2 use TensorFlow or Keras).\n"
+        "Not run: 1 rule in preview (`--preview`).\n"
     )
 
 
@@ -248,7 +251,7 @@ def test_diff_writes_nothing_and_prints_a_patch(shell):
         "--- a.py\n+++ a.py\n@@ -1,3 +1,3 @@\n # é\n import tensorflow as tf\n"
         "-y = tf.log(tf.nn.softmax(z))\n+y = tf.nn.log_softmax(z)\n"
     )
-    assert outcome.err == "Would fix 1 error.\n"
+    assert outcome.err == "Would fix 1 finding.\n"
 
 
 @pytest.mark.parametrize(
@@ -283,9 +286,9 @@ def test_the_patch_does_what_fix_does(shell, data):
 
 def test_standard_input_is_checked(shell):
     outcome = shell.check("-", stdin=NO_FIX.encode())
-    assert (outcome.code, outcome.text.splitlines()[0]) == (1, "-:2:5: TFN101 log of x")
+    assert (outcome.code, outcome.text.splitlines()[0]) == (1, "-:2:5: warning: TFN101 log of x")
     outcome = shell.check("--stdin-filename", "sub/b.py", stdin=NO_FIX.encode())
-    assert outcome.text.startswith("sub/b.py:2:5: TFN101")
+    assert outcome.text.startswith("sub/b.py:2:5: warning: TFN101")
     assert shell.check("-", stdin=b"x = 1\n").code == 0
 
 
@@ -302,7 +305,10 @@ def test_settings_for_standard_input_come_from_its_name(shell):
 def test_fixing_standard_input_prints_the_source_and_findings_beside_it(shell):
     outcome = shell.check("-", "--fix", stdin=(EQUAL + "tf.log(x)\n").encode())
     assert outcome.text == EQUAL_FIXED + "tf.log(x)\n"
-    assert outcome.err == "-:3:1: TFN101 log of x\nFound 2 errors (1 fixed, 1 remaining).\n"
+    assert outcome.err == (
+        f"-:3:1: warning: TFN101 log of x\nFixed 1 finding; 1 warning remains ({READ}).\n"
+        "Not run: 1 rule in preview (`--preview`).\n"
+    )
     assert outcome.code == 1
 
 
@@ -386,8 +392,8 @@ def test_rule_explains(shell):
     assert "Reported instead of: TFN101." in shell.run("rule", "TFN301").text
     assert "In preview" in shell.run("rule", "TFN801").text
     assert (
-        "Reported with `--certainty` only: may where no gradient is taken, may in files of tests where a gradient is taken, "
-        "may in XLA only where a gradient is taken."
+        "Reported with `--certainty` only: warnings where no gradient is taken, warnings in files of tests where a gradient is taken, "
+        "warnings in XLA only where a gradient is taken."
     ) in shell.run("rule", "TFN203").text
 
 
@@ -446,7 +452,7 @@ def test_the_module_runs_and_needs_no_tensorflow(tmp_path):
     (tmp_path / "tensorflow.py").write_text("raise SystemExit('imported')\n")
     done = process("check", "a.py", directory=tmp_path)
     assert (done.returncode, done.stderr) == (1, b"")
-    assert b"a.py:4:5: TFN301" in done.stdout
+    assert b"a.py:4:5: warning: TFN301" in done.stdout
 
 
 def test_the_module_does_not_import_from_the_working_directory(tmp_path):
@@ -477,7 +483,7 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     )
     command = f"{sys.executable} -m tfnanlint check a.py | head -n 1"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60)
-    assert done.stdout.startswith(b"a.py:2:8: TFN003")
+    assert done.stdout.startswith(b"a.py:2:8: warning: TFN003")
     assert done.stderr == b""
 
 

@@ -108,6 +108,28 @@ def test_bash_completes(tmp_path):
     ), done.stderr
 
 
+@pytest.mark.parametrize(
+    "words, found, absent",
+    [
+        ("check --select TFN30", "TFN301", "TFN101"),
+        ("check --unfixable TFN31", "TFN314", "TFN301"),
+        ("check --output-format s", "sarif", "json"),
+        ("rule --output-format j", "json", "junit"),
+        ("check --modes x", "xla", "gpu"),
+    ],
+)
+def test_bash_completes_values(tmp_path, words, found, absent):
+    pytest.importorskip("shtab")
+    script = tmp_path / "script"
+    script.write_text(run("completion", "bash").stdout)
+    asked = (
+        f"source {script}; COMP_WORDS=(tfnanlint {words}); COMP_CWORD=3; _shtab_tfnanlint; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
+    assert found in done.stdout.split() and absent not in done.stdout.split(), done
+
+
 def test_a_missing_package_is_named(tmp_path):
     for argv, package in (
         (["completion", "bash"], "shtab"),
@@ -399,7 +421,9 @@ def test_scripts_without_an_extension(tmp_path, first, found):
     (tmp_path / "script").write_text(f"{first}\n{RISKY}")
     (tmp_path / "other.txt").write_text(f"#!/usr/bin/env python3\n{RISKY}")
     done = run("check", "--output-format", "concise", "--isolated", cwd=tmp_path)
-    assert ("script:6:12: TFN301" in done.stdout) == found and "other.txt" not in done.stdout
+    assert (
+        "script:6:12: warning: TFN301" in done.stdout
+    ) == found and "other.txt" not in done.stdout
 
 
 def test_paths_in_every_form(tmp_path):

@@ -8,22 +8,18 @@ import re
 
 import pytest
 
-from tfnanlint.conventions import docstrings, files, identifiers, roles, texts
+from tfnanlint.conventions import files, identifiers, roles, texts
 from tfnanlint.conventions.table import CONVENTIONS
 from tfnanlint.dev.conventions import used_in, users
 from tfnanlint.dev.repository import ROOT
 
-MODULES = (docstrings, files, identifiers, roles, texts)
+MODULES = (files, identifiers, roles, texts)
 USED = users()
 
 # Packages whose modules may hold no guess of their own.
-JUDGING = "gradients guards idioms interp ops program rewrite rule uses".split()
+JUDGING = "gradients guards idioms interp ops program rewrite rule terms uses".split()
 # Regular expressions that match what Python or the frameworks define, by module: no guesses.
-# Those of `activity` read from a text which functions calls are given: the tree can say so.
 SYNTAX = {
-    "gradients/activity": "_MAPPED _OF_EVALUATION _OWN_GRADIENTS _LOSSES "
-    "_SEVERAL_LOSSES _WORD _METRIC_ARGUMENT",
-    "gradients/layer_functions": "_COMPILED",
     "idioms/labels": "_SUBJECT",
     "idioms/vanishing": "_ATTRIBUTE",
     "ops/frameworks": "SINK_CALLS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,14 @@ def test_the_map_names_each_package_after_what_it_imports():
     names = [line.split(":")[0] for line in lines if not line.startswith(" ")]
     assert names.index("diagnostics") < names.index("report") < names.index("cli")
     assert "cli: " in "\n".join(lines)
+
+
+def test_the_links_of_the_architecture_lead_somewhere():
+    page = structure.ROOT / "docs" / "architecture.md"
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text())
+    assert len(links) > 60
+    assert not [link for link in links if not (page.parent / link).exists()]
+
+
+def test_every_package_says_what_it_holds():
+    assert not [name for name, purpose, _ in structure.rooms(structure.ROOT) if not purpose]

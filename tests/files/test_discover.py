@@ -137,7 +137,7 @@ def test_links(shell, tmp_path_factory):
     os.symlink(shell.directory / "a.py", shell.directory / "twice.py")
     os.symlink("nowhere.py", shell.directory / "dangling.py")
     outcome = shell.check()
-    assert [line.split(":")[0] for line in outcome.text.splitlines()[:-1]] == [
+    assert [line.split(":")[0] for line in outcome.text.splitlines()[:-2]] == [
         "a.py",
         "linked.py",
         "sub/b.py",
@@ -152,7 +152,7 @@ def test_what_is_no_regular_file_is_passed_over_in_a_walk_and_said_when_named(sh
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(shell.directory / "socket.py"))
         outcome = shell.check()
-        assert [line.split(":")[0] for line in outcome.text.splitlines()[:-1]] == [
+        assert [line.split(":")[0] for line in outcome.text.splitlines()[:-2]] == [
             "a.py",
             "directory.py/b.py",
         ]
@@ -166,9 +166,10 @@ def test_what_is_no_regular_file_is_passed_over_in_a_walk_and_said_when_named(sh
 def test_what_cannot_be_read_is_said(shell):
     os.symlink("nowhere", shell.directory / "dangling.py")
     outcome = shell.check("missing.py", "dangling.py")
-    assert (outcome.code, outcome.places) == (1, ["1 TFN002"] * 2)
-    assert "missing.py:1:1: TFN002 there is no such file or directory" in outcome.text
-    assert "dangling.py:1:1: TFN002 it is a link that leads nowhere" in outcome.text
+    assert (outcome.code, outcome.places) == (2, ["1 TFN002"] * 2)
+    assert shell.check("missing.py", "--exit-zero").code == 2
+    assert "missing.py:1:1: error: TFN002 there is no such file or directory" in outcome.text
+    assert "dangling.py:1:1: error: TFN002 it is a link that leads nowhere" in outcome.text
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -51,7 +51,7 @@ def test_every_input_reaches_the_script_and_none_its_text():
     assert not [step["name"] for step in steps if "${{" in step["run"]]
     used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text()))
     assert used == set(action()["inputs"])
-    script = (ROOT / "ci" / "github-action.sh").read_text()
+    script = (ROOT / "integrations" / "github" / "github-action.sh").read_text()
     for name in [one for step in steps for one in step.get("env", {}) if one.startswith("INPUT_")]:
         assert f"${{{name}:-" in script
 
@@ -83,7 +83,7 @@ def runner(tmp_path):
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        script = ["bash", str(ROOT / "ci" / "github-action.sh"), str(program)]
+        script = ["bash", str(ROOT / "integrations" / "github" / "github-action.sh"), str(program)]
         return subprocess.run(
             script, cwd=top, env=environ, capture_output=True, text=True, timeout=60
         )
@@ -111,7 +111,7 @@ def test_inputs_switch_things_off(runner):
     done = runner(ANNOTATIONS="false", SUMMARY="false", FAIL="false")
     assert (
         done.returncode == 0
-        and done.stdout.startswith("model.py:5:12: TFN301")
+        and done.stdout.startswith("model.py:5:12: warning: TFN301")
         and not runner.summary.exists()
     )
     assert runner(ARGS="--select=TFN101\n\n--certainty=must").returncode == 0
@@ -123,7 +123,7 @@ def test_inputs_are_no_code(runner):
     (runner.top / "c.py").write_text(BAD)
     done = runner(PATHS="a b.py\r\n$(touch pwned); *\n`touch pwned`\n--fix", ANNOTATIONS="false")
     assert (
-        "a b.py:5:12: TFN301" in done.stdout
+        "a b.py:5:12: warning: TFN301" in done.stdout
         and "c.py:" not in done.stdout
         and done.stdout.count("TFN002") == 3
     )
@@ -138,7 +138,7 @@ def test_inputs_are_no_code(runner):
 
 def test_the_template_is_well_formed_and_writes_what_it_declares(tmp_path):
     pytest.importorskip("check_jsonschema")
-    spec, job = (ROOT / "templates" / "tfnanlint.yml").read_text().split("---\n")
+    spec, job = (ROOT / "integrations" / "gitlab" / "tfnanlint.yml").read_text().split("---\n")
     inputs = yaml.safe_load(spec)["spec"]["inputs"]
     assert set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", job)) == set(inputs)
     text = re.sub(
@@ -164,6 +164,15 @@ def test_the_template_is_well_formed_and_writes_what_it_declares(tmp_path):
     reports = {one.name: one.path for one in wanted(None, None, stated["variables"])}
     declared = stated["artifacts"]["reports"]
     assert reports == {"gitlab": declared["codequality"], "junit": declared["junit"], "full": None}
+
+
+def test_the_page_includes_the_template_with_inputs_that_it_has():
+    (included,) = yaml.safe_load(PAGE.split("## GitLab")[1].split("```yaml\n")[1].split("```")[0])[
+        "include"
+    ]
+    template = ROOT / included["file"].lstrip("/")
+    spec = template.read_text().split("---\n")[0]
+    assert set(included["inputs"]) <= set(yaml.safe_load(spec)["spec"]["inputs"])
 
 
 # The page

@@ -95,22 +95,15 @@ def test_the_manifest_is_valid(store):
     assert done.returncode == 0, done.stdout
 
 
-def test_try_repo_checks(hooks, store, project):
-    done = pre_commit("try-repo", str(hooks), "tfnanlint", "--all-files", cwd=project, store=store)
+def test_try_repo(hooks, store, project):
+    """Both hooks of the manifest in its order: the first one checks, the second one fixes."""
+    done = pre_commit("try-repo", str(hooks), "--all-files", cwd=project, store=store)
     assert done.returncode == 1, done.stdout
     assert "exit code: 1" in done.stdout
-    assert "risky.py:5:12: TFN301 [*]" in done.stdout
-    assert "script:6:12: TFN301 [*]" in done.stdout
-    assert "book.ipynb:cell 1:5:12: TFN301 [*]" in done.stdout
+    assert "risky.py:5:12: warning: TFN301 [*]" in done.stdout
+    assert "script:6:12: warning: TFN301 [*]" in done.stdout
+    assert "book.ipynb:cell 1:5:12: warning: TFN301 [*]" in done.stdout
     assert "left_out.py" not in done.stdout
-    assert (project / "risky.py").read_text() == RISKY
-
-
-def test_try_repo_fixes(hooks, store, project):
-    done = pre_commit(
-        "try-repo", str(hooks), "tfnanlint-fix", "--all-files", cwd=project, store=store
-    )
-    assert done.returncode == 1, done.stdout
     assert "files were modified by this hook" in done.stdout
     assert (project / "risky.py").read_text() == FIXED
     assert (project / "script").read_text().endswith(FIXED)
@@ -136,7 +129,7 @@ def test_a_configuration_that_points_at_the_repository(hooks, store, project):
     git("add", "-A", cwd=project)
     third = pre_commit("run", cwd=project, store=store)
     assert third.returncode == 1 and third.stdout.count("Failed") == 2, third.stdout
-    assert third.stdout.count("broken.py:2:1: TFN001 syntax error") == 2
+    assert third.stdout.count("broken.py:2:1: error: TFN001 syntax error") == 2
 
 
 def configured(project: Path, hooks: Path) -> None:

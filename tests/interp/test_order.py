@@ -69,6 +69,7 @@ def revealed(text: str, order=as_they_stand) -> list[tuple[int, str]]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["flow", "programs", "reveal", "rules"])
 def test_findings_in_fixtures(folder):
     paths = sorted((FIXTURES / folder).rglob("*.py"))
@@ -79,6 +80,7 @@ def test_findings_in_fixtures(folder):
         assert found(path, stirred) == findings, path
 
 
+@pytest.mark.slow
 def test_what_fixtures_reveal():
     for path in sorted((FIXTURES / "flow").glob("*.py")):
         text = path.read_text()

@@ -28,7 +28,9 @@ ITEMS = {
     "@tf.custom_gradient; decorators of the program; *args and **kwargs; defaults; recursion; "
     "context sensitivity; closed world; open world; differentiated through calls",
     "across_files": "absolute; relative; packages; re-exports; import x as y; constants; star imports; circular imports; "
-    "missing files; differentiated; attributes of an instance from another file; losses compiled in another file",
+    "missing files; differentiated; attributes of an instance from another file; losses compiled in another file; policies of the program",
+    "callers": "callers that nobody calls; callers that somebody calls; handlers in dicts; settings in dicts; differentiated",
+    "weights": "weights of layers; initial values; weights of samples; differentiated",
     "classes": "attributes from __init__; attributes assigned twice; attributes joined over methods; attributes from build and call; inheritance; properties; "
     "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members",
     "layers_and_models": "activation as a string; activation as a function; activation as a layer; layers.Activation; "
@@ -38,7 +40,7 @@ ITEMS = {
     "differentiated": "GradientTape; persistent tapes; nested tapes; stop_recording; functions called inside; tf.gradients; minimize; "
     "Keras layers; metrics; tf.data; summaries; evaluation branches; stop_gradient; what only decides; "
     "variables that are assigned; what callers decide with; properties that decide something; "
-    "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses",
+    "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses; values that are overwritten",
     "relations": "x - max(x); x / sum(x); E[x^2] - E[x]^2; x * mask; p and 1 - p; x - x; square and abs; cumulative forms; one_hot; "
     "shapes and counts; norms after l2_normalize; association of constants; differentiated",
     "dtypes": "dtype=; tf.cast; variable initialisers; float16 literals; propagated; promoted; thresholds of absorption; "

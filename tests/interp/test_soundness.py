@@ -9,7 +9,17 @@ from random_programs import Generator, references
 from trials import Trial, samples, vectors
 
 
+@pytest.fixture
+def functions_as_graphs_again():
+    """What `vectors` sets for the whole process would hold in the tests that follow."""
+    yield
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(False)
+
+
 @pytest.mark.tensorflow
+@pytest.mark.usefixtures("functions_as_graphs_again")
 @pytest.mark.parametrize("block", range(4))
 def test_random_programs(block):
     rows, trial = references(), Trial()

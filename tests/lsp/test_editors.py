@@ -28,6 +28,6 @@ def test_open_see_fix_save(name, tmp_path):
     wanted = [(at, row.index("tf.math.log")) for at, row in enumerate(rows) if "tf.math.log" in row]
     in_bytes = [(at, len(rows[at][:column].encode())) for at, column in wanted]
     assert shown == (wanted if name == "emacs" else in_bytes)
-    assert "(equal" in told["quick fix"]["more"]
+    assert "(same result" in told["quick fix"]["more"]
     assert (tmp_path / "a.py").read_bytes() == repaired(editor.text).encode()
     print(name, {step: round(one["ms"]) for step, one in told.items()})

@@ -130,7 +130,7 @@ async def test_see_explain_and_fix(editor):
         and "log-softmax" in found.code_description.href
     )
     fix, *_, hide = await asked(client, ["quickfix"], found.range)
-    assert fix.title == "TFN301: use log_softmax of the logits (equal)" and fix.is_preferred
+    assert fix.title == "TFN301: use log_softmax of the logits (same result)" and fix.is_preferred
     assert after(client, fix, BAD) == GOOD
     assert hide.title == "TFN301: ignore on this line"
     assert after(client, hide, BAD).splitlines()[4].endswith("(x))  # tfn: ignore[TFN301]")
@@ -200,7 +200,7 @@ def test_alternatives_are_actions_of_their_own(wire):
     assert all(
         title.startswith("TFN")
         and title.rpartition("(")[2].split(":")[0].rstrip(")")
-        in ("equal", "equal where finite", "shifted")
+        in ("same result", "same result where finite", "changes results")
         for title in titles
     )
 
@@ -212,7 +212,7 @@ def test_fix_all_takes_safe_claims_only(wire, tmp_path):
     _, found = wire.diagnostics(wire.uri, 1)
     assert codes(found) == ["TFN101"]
     quick = actions(wire, wire.uri, ["quickfix"])
-    assert any("(shifted" in one["title"] and not one.get("isPreferred") for one in quick)
+    assert any("(changes results" in one["title"] and not one.get("isPreferred") for one in quick)
     assert actions(wire, wire.uri, ["source.fixAll"]) == []
     both = shifted + "\n\ndef g(x):\n    return tf.math.log(tf.nn.softmax(x))\n"
     wire.change(wire.uri, 2, {"text": both})
@@ -369,7 +369,9 @@ def test_a_file_changes_on_disk(wire, tmp_path):
             {"changes": [{"uri": (tmp_path / "helper.py").as_uri(), "type": 2}]},
         )
         _, found = wire.diagnostics(wire.uri)
-        assert codes(found) == wanted and "nothing is known" not in str(found)
+        assert codes(found) == wanted and not any(
+            "nothing is known" in one["message"] for one in found
+        )
 
 
 def test_a_client_that_pulls_is_asked_to_pull_again(tmp_path):
@@ -564,7 +566,7 @@ def test_cells_of_a_notebook_know_each_other(wire):
     }
     assert "log_softmax" in changed[uris[4]] and set(changed) <= {uris[1], uris[4]}
     assert {one["textDocument"]["version"] for one in everything["edit"]["documentChanges"]} == {3}
-    assert "(equal" in actions(wire, uris[4], ["quickfix"], 0)[0]["title"]
+    assert "(same result" in actions(wire, uris[4], ["quickfix"], 0)[0]["title"]
     hover = wire.request(
         "textDocument/hover",
         {"textDocument": {"uri": uris[4]}, "position": {"line": 0, "character": 20}},

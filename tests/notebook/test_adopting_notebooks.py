@@ -27,7 +27,7 @@ def run(directory, *argv: str) -> subprocess.CompletedProcess:
 
 def found(directory, *argv: str) -> list[str]:
     lines = run(directory, "check", "-q", "--output-format", "concise", *argv).stdout.splitlines()
-    return [" ".join(line.split()[:3]) for line in lines]
+    return [" ".join(line.split()[:4]) for line in lines]
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def project(tmp_path):
         {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
     )
     (tmp_path / "a.ipynb").write_text(text)
-    assert found(tmp_path) == ["a.ipynb:cell 2:1:5: TFN301"]
+    assert found(tmp_path) == ["a.ipynb:cell 2:1:5: warning: TFN301"]
     return tmp_path
 
 
@@ -94,7 +94,7 @@ def test_changed_notebooks(project):
     path.write_text(path.read_text().replace("print(y)", "print(y, z)"))
     assert found(project, "--diff-base", "HEAD") == []
     path.write_text(path.read_text().replace("softmax(z)", "softmax(2 * z)"))
-    assert found(project, "--diff-base", "HEAD") == ["a.ipynb:cell 2:1:5: TFN301"]
+    assert found(project, "--diff-base", "HEAD") == ["a.ipynb:cell 2:1:5: warning: TFN301"]
 
 
 def test_several_processes(project):

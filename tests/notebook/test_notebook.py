@@ -375,8 +375,9 @@ def test_findings_name_cell_and_line(shell):
     )
     outcome = shell.check()
     assert outcome.code == 1
-    assert outcome.text.startswith("a.ipynb:cell 3:2:5: TFN301 [*] log of a softmax\n")
-    full = shell.run("check", "a.ipynb").text
+    assert outcome.text.startswith("a.ipynb:cell 3:2:5: warning: TFN301 [*] log of a softmax\n")
+    assert "from cell 3, line 2: " in shell.run("check", "a.ipynb").text
+    full = shell.run("check", "--verbose", "a.ipynb").text
     assert "1 | %%time\n2 | y = tf.log(" in full and "a.ipynb:cell 3:2: y = tf.log" in full
     (found,) = json.loads(shell.run("check", "--output-format", "json", "a.ipynb").text)
     assert (found["cell"], found["location"]) == (3, {"row": 2, "column": 5})
@@ -416,7 +417,8 @@ def test_suppressions_work_in_cells(shell):
     )
     outcome = shell.check()
     assert (
-        outcome.text.startswith("a.ipynb:cell 2:2:8: TFN003") and outcome.text.count("ipynb") == 1
+        outcome.text.startswith("a.ipynb:cell 2:2:8: warning: TFN003")
+        and outcome.text.count("ipynb") == 1
     )
     shell.check("--fix")
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][1]["source"][1] == "z = 1"
@@ -428,18 +430,18 @@ def test_a_suppression_at_the_end_of_a_cell_does_not_reach_the_next(shell):
     comment = "# tfn: ignore[TFN301]\n"
     shell.write("a.ipynb", text("import tensorflow as tf\n" + comment, LOG, comment + LOG))
     lines = shell.check().text.splitlines()
-    assert [line.split(" ")[:3] for line in lines[:2]] == [
+    assert [[*line.split(" ")[:2], line.split(" ")[3]] for line in lines[:2]] == [
         ["a.ipynb:cell", "1:2:1:", "TFN003"],
         ["a.ipynb:cell", "2:1:5:", "TFN301"],
     ]
-    assert lines[2] == "Found 2 errors."
+    assert lines[2] == "Found 2 warnings (1 file read, 1 uses TensorFlow or Keras)."
 
 
 def test_a_broken_cell_is_named(shell):
     shell.write("a.ipynb", text("import tensorflow as tf", "x = 1\nprint 'x'", LOG))
     lines = shell.check("--fix").text.splitlines()
-    assert len(lines) == 2 and lines[0].startswith(
-        "a.ipynb:cell 2:2:1: TFN001 this cell is not checked: syntax error"
+    assert len(lines) == 3 and lines[0].startswith(
+        "a.ipynb:cell 2:2:1: error: TFN001 this cell is not checked: syntax error"
     )
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][2]["source"] == FIXED
 
@@ -454,7 +456,7 @@ def test_what_is_not_for_us(shell):
         text(cell("import tensorflow as tf\nx <- 1", metadata={"vscode": {"languageId": "r"}})),
     )
     shell.write(".ipynb_checkpoints/a.ipynb", text("import tensorflow as tf", LOG))
-    assert shell.check().text == "All checks passed!\n"
+    assert shell.check().text == "Nothing to check: 3 files read, 0 use TensorFlow or Keras.\n"
 
 
 def test_broken_json_is_said(shell):
@@ -462,7 +464,7 @@ def test_broken_json_is_said(shell):
     outcome = shell.check("--fix")
     assert (outcome.code, outcome.text.splitlines()[0]) == (
         1,
-        "a.ipynb:2:15: TFN001 this is no notebook: its JSON is broken: Expecting ',' delimiter",
+        "a.ipynb:2:15: error: TFN001 this is no notebook: its JSON is broken: Expecting ',' delimiter",
     )
     assert path.read_text() == '{"cells": [\n "tensorflow" 3]}'
 
@@ -474,7 +476,7 @@ def test_a_large_notebook_is_read(shell):
         "data": {"image/png": "A" * (3 << 20)},
     }
     shell.write("a.ipynb", text("import tensorflow as tf", cell(LOG, outputs=[picture])))
-    assert "cell 2:1:5: TFN301" in shell.check().text
+    assert "cell 2:1:5: warning: TFN301" in shell.check().text
     assert shell.check("--config", "max-file-size = 1000").text.startswith(
-        "a.ipynb:1:1: TFN002 it is larger than the limit"
+        "a.ipynb:1:1: error: TFN002 it is larger than the limit"
     )

@@ -293,6 +293,7 @@ PROGRAMS = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_a_program_cut_into_cells_says_the_same(path):
     whole = Source("a.py", path.read_text())
@@ -309,6 +310,7 @@ def test_a_program_cut_into_cells_says_the_same(path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS[::6], ids=lambda path: path.stem)
 def test_a_program_cut_into_cells_is_fixed_the_same(path):
     whole = Source("a.py", path.read_text())

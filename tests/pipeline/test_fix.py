@@ -594,6 +594,7 @@ def test_a_fix_that_does_not_fit_the_encoding_is_refused_alone():
 # Generated programs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_generated_programs_settle(seed):
     chance = random.Random(seed)

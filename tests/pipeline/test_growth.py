@@ -48,6 +48,7 @@ def calls(text: str) -> collections.Counter:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", growth.KINDS)
 def test_nothing_is_asked_more_often_for_each_line_of_a_longer_file(kind):
     short, long = (growth.KINDS[kind](lines) for lines in (LINES, TIMES * LINES))

@@ -56,6 +56,7 @@ def many(tmp_path_factory):
     return top
 
 
+@pytest.mark.slow
 def test_5000_files_in_several_processes_as_in_one(many):
     assert sum(len(names) for _, _, names in os.walk(many)) == 5001
     one = check(many, "--jobs", "1")

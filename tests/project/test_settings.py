@@ -276,8 +276,9 @@ FIRST_VERSION = """\
 import tensorflow as tf
 
 x = tf.placeholder(tf.float32, [None, 4])
-m = tf.nn.relu(x)
-loss = tf.truediv(tf.reduce_sum(x * m), tf.reduce_sum(m)) + tf.log(1.0 + tf.exp(x))
+z = tf.matmul(x, tf.Variable(tf.ones([4, 4])))
+m = tf.nn.relu(z)
+loss = tf.truediv(tf.reduce_sum(z * m), tf.reduce_sum(m)) + tf.log(1.0 + tf.exp(z))
 train = tf.train.AdamOptimizer().minimize(loss)
 """
 
@@ -431,15 +432,7 @@ NEAREST = {  # what is doubted, and the nearest that is not
         "    return tf.math.log(x.variance_at(0))\n",
         "    return 2.0 + tf.math.log(x)\n",
     ),
-    "what a docstring calls positive": (
-        "TFN101",
-        documented(
-            "`Tensor` of the shape of y. Must contain\n        only positive values.",
-            "tf.math.log(x)",
-        ),
-        documented("`Tensor` of positive definite matrices.", "tf.math.log(x)"),
-    ),
-    "a quotient of such": (
+    "a quotient of a shifted rate and itself": (
         "TFN101",
         documented("a rate, > 0.", "tf.math.log((x + 1e-3) / x)"),
         documented("is positive or zero.", "tf.math.log(x)"),

@@ -17,11 +17,11 @@ from test_report import HOSTILE, finding
 
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Claim, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked, unread
-from tfnanlint.report import FORMATS, Paint, escape, open_format
+from tfnanlint.report import FORMATS, PLAIN, escape, open_format
 from tfnanlint.report.place import Paths, region, utf8_bytes, utf16_units
 from tfnanlint.report.sarif import Sarif
-from tfnanlint.report.severity import level
 from tfnanlint.syntax.source import Source, Span
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -69,7 +69,7 @@ def sample(path: str = "model.py", text: str = TEXT, **more) -> Checked:
 
 
 def report(name: str, *files: Checked) -> str:
-    shape = open_format(name, Paint(False))
+    shape = open_format(name, PLAIN)
     return shape.start() + "".join(map(shape.file, files)) + shape.end()
 
 
@@ -301,7 +301,7 @@ def test_grouped_puts_findings_under_their_file():
     two = sample()
     two = Checked(two.source, (*two.findings, finding(two.source, "tf.nn", message="n")))
     assert report("grouped", two, Checked(Source("b.py", ""))) == (
-        "model.py:\n  3:15 TFN101 [*] log of a softmax, which reaches 0\n  2:5  TFN101 n\n\n"
+        "model.py:\n  3:15 warning TFN101 [*] log of a softmax, which reaches 0\n  2:5  warning TFN101 n\n\n"
     )
 
 
@@ -358,10 +358,10 @@ def rows(text: str) -> list[list[str]]:
     [(Certainty.MUST, "error"), (Certainty.MAY, "warning"), (Certainty.UNKNOWN, "note")],
 )
 def test_levels(grade, name):
-    assert level(sample(certainty=grade).findings[0]) == name
-    assert level(unread("a.py", "gone").findings[0]) == "error"
+    assert severity(sample(certainty=grade).findings[0]) == name
+    assert severity(unread("a.py", "gone").findings[0]) == "error"
     source = Source("a.py", "")
-    assert level(notices.IDLE.finding(source, Span(0, 0), "idle")) == "note"
+    assert severity(notices.IDLE.finding(source, Span(0, 0), "idle")) == "warning"
 
 
 # Places
@@ -568,7 +568,7 @@ def test_a_notebook_in_every_format(shell, monkeypatch):
     before = lines[row - 1].partition("tf.log(")[0]
     said = {name: shell.run("check", "--output-format", name).text for name in FORMATS}
     assert "n.ipynb:cell 3:2:" in said["full"] and "n.ipynb:cell 3:2:" in said["concise"]
-    assert "  cell 3:2:15 TFN301 [*]" in said["grouped"]
+    assert "  cell 3:2:15 warning TFN301 [*]" in said["grouped"]
     assert json.loads(said["json"])[0]["cell"] == json.loads(said["json-lines"])["cell"] == 3
     (line,) = said["github"].splitlines()
     assert command(line)[1]["line"] == str(row) and command(line)[2].startswith(

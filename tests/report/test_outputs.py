@@ -74,7 +74,7 @@ def test_every_format_in_one_run(shell):
         for part in ("--output-format", f"{name}=out/{name}.txt")
     ]
     done = shell.check("a.py", *flags)
-    assert done.code == 1 and done.places == ["2 TFN301"] and "Found 1 error." in done.text
+    assert done.code == 1 and done.places == ["2 TFN301"] and "Found 1 warning (" in done.text
     texts = {
         name: (shell.directory / "out" / f"{name}.txt").read_text()
         for name in FORMATS
@@ -84,7 +84,10 @@ def test_every_format_in_one_run(shell):
     for name in ("json", "sarif", "gitlab", "rdjson"):
         json.loads(texts[name])
     ElementTree.fromstring(texts["junit"])
-    assert {name for name, text in texts.items() if "Found 1 error." in text} == {"full", "grouped"}
+    assert {name for name, text in texts.items() if "Found 1 warning (" in text} == {
+        "full",
+        "grouped",
+    }
     assert sorted(os.listdir(shell.directory / "out")) == sorted(f"{name}.txt" for name in texts)
 
 
@@ -95,7 +98,7 @@ def test_output_file_takes_the_place_of_the_stream(shell):
     assert (
         (shell.directory / "report.txt")
         .read_text()
-        .endswith("[*] 1 fixable with the `--fix` option.\n")
+        .endswith("Not run: 1 rule in preview (`--preview`).\n")
     )
 
 

@@ -21,14 +21,16 @@ from tfnanlint.diagnostics.findings import (
     Fix,
     Step,
 )
+from tfnanlint.diagnostics.grades import grade
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import MAX_MESSAGE, Paint, escape, message
-from tfnanlint.report.frame import MAX_COLUMNS, frame, mini_diff, width
-from tfnanlint.report.full import Full
+from tfnanlint.report import MAX_MESSAGE, Paint, View, escape, message
+from tfnanlint.report.frame import MAX_COLUMNS, Frame, frame, mini_diff, width
+from tfnanlint.report.full import Full, deciding_steps
 from tfnanlint.report.json import Json
 from tfnanlint.syntax.source import Source, Span
 
 PLAIN = Paint(False)
+VERBOSE = View(PLAIN, verbose=True, every_note=True)
 
 
 def finding(source: Source, piece: str, **more) -> Finding:
@@ -42,7 +44,7 @@ def finding(source: Source, piece: str, **more) -> Finding:
 def framed(text: str, piece: str) -> list[str]:
     source = Source("a.py", text)
     start = source.text.index(piece)
-    return frame(source, Span(start, start + len(piece)), 1, PLAIN)
+    return frame(source, Span(start, start + len(piece)), Frame(1), PLAIN)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -126,7 +128,7 @@ def test_a_line_of_megabytes_is_shortened_around_the_expression():
 
 def test_an_empty_span_is_shown_as_a_place():
     source = Source("a.py", "x = (1,\n")
-    assert frame(source, Span(8, 8), 1, PLAIN)[-2:] == ["  | ^", "  |"]
+    assert frame(source, Span(8, 8), Frame(1), PLAIN)[-2:] == ["  | ^", "  |"]
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -162,8 +164,8 @@ def test_edits_on_one_line_are_shown_once_and_far_ones_apart():
 def test_a_removed_line_and_unchanged_lines_of_an_edit():
     assert edited("a\nb\nc\n", ("b\n", "")) == ["- b"]
     assert edited("f(\n  a,\n  b,\n)\n", ("f(\n  a,\n  b,\n)", "f(\n  a,\n  c,\n)")) == [
-        "-   b,",
-        "+   c,",
+        "- b,",
+        "+ c,",
     ]
 
 
@@ -184,21 +186,30 @@ def test_crlf_does_not_show():
 SOURCE = Source("model.py", "import tensorflow as tf\np = tf.nn.softmax(z)\ny = tf.math.log(p)\n")
 
 
-def full(found: Finding, source: Source = SOURCE, unsafe: bool = False) -> str:
-    return Full(PLAIN).file(Checked(source, (found,), 0, unsafe))
+def full(
+    found: Finding, source: Source = SOURCE, unsafe: bool = False, view: View = VERBOSE
+) -> str:
+    return Full(view).file(Checked(source, (found,), 0, unsafe))
 
 
-def test_full_tells_the_whole_story():
+def a_story() -> Finding:
     start = SOURCE.text.index("tf.nn.softmax(z)")
-    found = finding(
+    return finding(
         SOURCE,
         "tf.math.log(p)",
         message="log of a softmax, which reaches 0",
         differentiated=Differentiated.YES,
         range="between 0 and 1",
         trace=(
-            Step("model.py", Span(start, start + 16), 2, "softmax gives values between 0 and 1"),
-            Step("model.py", Span(start, start), 2, "z is any number"),
+            Step(
+                "model.py",
+                Span(start, start + 16),
+                2,
+                "tf.nn.softmax(z) is between 0 and 1",
+                "between 0 and 1",
+                "f",
+            ),
+            Step("model.py", Span(start, start), 2, "z is any number", "any number"),
         ),
         fixes=(
             Fix(
@@ -209,45 +220,142 @@ def test_full_tells_the_whole_story():
             Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 0), ""),), "below 1e-7"),
         ),
     )
+
+
+def test_full_says_what_decides():
     assert (
-        full(found)
+        full(a_story(), view=View(PLAIN))
         == """\
-model.py:3:5: TFN101 [*] log of a softmax, which reaches 0
+model.py:3:5: warning: TFN101 [*] log of a softmax, which reaches 0
+  3 | y = tf.math.log(p)
+    |     ^^^^^^^^^^^^^^ between 0 and 1
+  from line 2 in f: tf.nn.softmax(z) is between 0 and 1
+  fix: use log_softmax (same result, at least as accurate)
+    + y = tf.nn.log_softmax(z)
+
+"""
+    )
+
+
+def test_verbose_tells_the_whole_story():
+    assert (
+        full(a_story())
+        == """\
+model.py:3:5: warning: TFN101 [*] log of a softmax, which reaches 0
   |
 2 | p = tf.nn.softmax(z)
 3 | y = tf.math.log(p)
   |     ^^^^^^^^^^^^^^
   |
   = value: between 0 and 1
-  = certainty: may (unsafe values are among those that reach it); a gradient is taken through it
+  = grade: warning (may): some of the values that reach it are unsafe; a gradient is taken through
+        it
   = trace, newest first:
-      model.py:2: p = tf.nn.softmax(z)
-          softmax gives values between 0 and 1
+      model.py:2 in f: p = tf.nn.softmax(z)
+          tf.nn.softmax(z) is between 0 and 1
           z is any number
-  = fix: use log_softmax (equal: the same function, at least as accurate)
+  = fix: use log_softmax (same result, at least as accurate)
       - y = tf.math.log(p)
       + y = tf.nn.log_softmax(z)
-  = or: floor it (shifted: values move: below 1e-7)
-  = rule: tfnanlint rule TFN101, docs/rules/log-of-nonpositive.md
+  = or: floor it (changes results: below 1e-7; needs --unsafe-fixes)
+  = rule: tfnanlint explain TFN101, docs/rules/log-of-nonpositive.md
 
 """
     )
 
 
+@pytest.mark.parametrize("columns", [50, 80, 120])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_text_is_wrapped_and_no_word_is_broken(columns, verbose):
+    message = " ".join(f"word{i}" for i in range(60))
+    code = "tf.math.log(" + " + ".join(f"value{i}" for i in range(20)) + ")"
+    source = Source("model.py", f"y = {code}\n")
+    found = finding(
+        source,
+        code,
+        message=message,
+        help=message,
+        fixes=(Fix("use it", Claim.EQUAL, (Edit(Span(0, 1), "new"),), message),),
+    )
+    text = full(found, source, view=View(PLAIN, columns, verbose))
+    assert all(width(line) <= columns for line in text.splitlines())
+    assert all(len(re.findall(rf"\b{word}\b", text)) == 3 for word in message.split())
+    assert f"new = {code}" in re.sub(r"\n *\+ {3,}", " ", text)
+
+
+def test_the_trailing_comment_goes_before_code_is_folded():
+    text = "y = tf.math.log(p)  # " + "why " * 20 + "\n"
+    source = Source("model.py", text)
+    found = finding(
+        source, "tf.math.log(p)", fixes=(Fix("f", Claim.EQUAL, (Edit(Span(0, 1), "z"),)),)
+    )
+    lines = full(found, source, view=View(PLAIN, 60)).splitlines()
+    assert lines[1:3] == ["  1 | y = tf.math.log(p)  # ...", "    |     ^^^^^^^^^^^^^^"]
+    assert lines[-2] == "    + z = tf.math.log(p)  # ..."
+    quoted = Source("model.py", f"y = log('a  # {'b ' * 40}')\n")
+    assert "# b" in full(finding(quoted, "log"), quoted, view=View(PLAIN, 60))
+
+
+def test_steps_that_change_nothing_are_left_out():
+    def step(row: int, value: str) -> Step:
+        return Step("other.py", Span(0, 0), row, f"x{row} is {value}", value)
+
+    def rows(*values: str) -> list[int]:
+        trace = tuple(step(row, value) for row, value in enumerate(values, 1))
+        return [step.row for step in deciding_steps(finding(SOURCE, "p", trace=trace))]
+
+    assert rows("at least 0", "at least 0", "at most 5", "any number", "any number") == [2, 3]
+    assert rows("any number", "any number") == []
+    assert rows("between 0 and 1", "at least 0") == [1]
+    assert rows("between 0 and 1", "between 0 and 2", "between 0 and 3") == [1, 2]
+    unknown = Step("other.py", Span(0, 0), 9, "nothing is known about parameter 'x' of f()")
+    found = finding(SOURCE, "p", trace=(step(1, "any number"), unknown))
+    assert [one.row for one in deciding_steps(found)] == [9]
+
+
+def test_notes_are_one_line_each_at_the_end():
+    shape = Full()
+    note = finding(SOURCE, "p", certainty=Certainty.UNKNOWN, message="m " * 100)
+    found = (finding(SOURCE, "z"), *[note] * 12)
+    text = shape.file(Checked(SOURCE, found))
+    assert text.count("TFN101") == 1 and "note" not in text
+    title, *notes, more, blank = shape.end().splitlines()
+    assert (title, len(notes), more, blank) == ("Worth a look", 10, "  and 2 more", "")
+    assert all(
+        line.startswith("  model.py:1:3: note: TFN101 m m") and len(line) <= 102 for line in notes
+    )
+    assert Full().end() == ""
+    assert "note: TFN101" in full(note)
+
+
 def test_full_says_when_a_fix_needs_a_flag_and_when_there_is_none():
     shifted = Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 6), "import"),))
     text = full(finding(SOURCE, "p", fixes=(shifted,)))
-    assert "model.py:1:3: TFN101 m\n" in text
-    assert "= fix: floor it (shifted: values move), needs --unsafe-fixes" in text
+    assert "model.py:1:3: warning: TFN101 m\n" in text
+    assert "= fix: floor it (changes results; needs --unsafe-fixes)" in text
     text = full(finding(SOURCE, "p", fixes=(shifted,)), unsafe=True)
-    assert "model.py:1:3: TFN101 [*] m\n" in text
+    assert "model.py:1:3: warning: TFN101 [*] m\n" in text
     assert "needs --unsafe-fixes" not in text
-    text = full(
-        finding(SOURCE, "p", no_fix="a comment would be lost", help="see above", modes=("xla",))
+    without = finding(
+        SOURCE, "p", no_fix="a comment would be lost", help="see above", modes=("xla",)
     )
+    text = full(without)
     assert "= no fix: a comment would be lost" in text
     assert "= help: see above" in text
     assert "= only in: XLA (jit_compile)" in text
+    assert "  hint: see above\n" in full(without, view=View(PLAIN))
+    no_help = finding(SOURCE, "p", no_fix="a comment would be lost")
+    assert "  no fix: a comment would be lost\n" in full(no_help, view=View(PLAIN))
+
+
+def test_a_grade_has_its_reason():
+    doubtful = finding(SOURCE, "p", doubtful=True)
+    assert "the page of the rule names cases like this one" in grade(doubtful).because
+    assert "  hint: often harmless in cases like this one, see" in full(doubtful, view=View(PLAIN))
+    assert (grade(doubtful).severity, grade(doubtful).counts()) == ("warning", True)
+    assert not grade(doubtful).counts(Certainty.MUST)
+    unknown = grade(finding(SOURCE, "p", certainty=Certainty.UNKNOWN))
+    assert (unknown.severity, unknown.counts(Certainty.UNKNOWN)) == ("note", False)
 
 
 def test_a_step_in_another_file_is_named():
@@ -271,12 +379,6 @@ def test_a_step_in_another_file_shows_its_line_and_a_path_from_here(tmp_path, mo
     )
     missing = Step(str(tmp_path / "gone.py"), Span(0, 0), 3, "relu gives values from 0")
     assert "gone.py:3:\n" in full(finding(SOURCE, "p", trace=(missing,)))
-
-
-def test_the_rule_line_comes_once_a_run():
-    shape = Full(PLAIN)
-    checked = Checked(SOURCE, (finding(SOURCE, "p"), finding(SOURCE, "z")))
-    assert (shape.file(checked) + shape.file(checked)).count("= rule:") == 1
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -324,6 +426,7 @@ def test_json_has_the_agreed_fields():
         "location": {"row": 2, "column": 15},
         "end_location": {"row": 3, "column": 6},
         "severity": "warning",
+        "because": "some of the values that reach it are unsafe",
         "certainty": "may",
         "differentiated": "unknown",
         "range": "between 0 and 1",

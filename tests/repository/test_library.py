@@ -40,6 +40,24 @@ def test_check_says_what_the_command_line_says(tmp_path, monkeypatch, source):
     assert {"row": row, "column": column} == shown["location"]
 
 
+def test_paths_are_checked_as_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.py").write_text(RISKY)
+    (tmp_path / "sub" / "b.py").write_text("import torch\n")
+    (tmp_path / "tfnanlint.toml").write_text("unsafe-fixes = true\n")
+    command = [sys.executable, "-m", "tfnanlint", "check", "--output-format", "json", "sub"]
+    shown = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+    for path in (Path("sub"), "sub", Path("sub") / "a.py"):
+        (checked,) = tfnanlint.check_path(path)
+        assert json.loads(json.dumps(tfnanlint.to_dict(checked))) == shown
+    assert [one.path for one in tfnanlint.check_path("sub", settings={"exclude": ["a.py"]})] == []
+    (missing,) = tfnanlint.check_path(tmp_path / "gone.py")
+    assert [finding.code for finding in missing.findings] == ["TFN002"]
+    assert tfnanlint.check(RISKY, Path("a.py")).path == "a.py"
+    assert tfnanlint.fix(RISKY, Path("a.py")).after == FIXED
+
+
 def test_fix_keeps_the_kind_of_source():
     assert tfnanlint.fix(RISKY).after == FIXED
     fixed = tfnanlint.fix(RISKY.replace("\n", "\r\n").encode("utf-8-sig"))

@@ -8,6 +8,7 @@ import ast
 from functools import lru_cache
 from pathlib import Path
 
+import outcomes
 import pytest
 from combinations import brought_up, deeper, pairs, trial, twice
 
@@ -15,7 +16,6 @@ from tfnanlint.config.layers import Policy
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Claim, Finding
 from tfnanlint.pipeline.check import check_source
-from tfnanlint.pipeline.fix import FixResult, fix_source
 from tfnanlint.rule.registry import load
 from tfnanlint.syntax.source import Source
 
@@ -57,34 +57,29 @@ def source_of(path: Path) -> Source:
     return Source.from_bytes(str(path), path.read_bytes())
 
 
-@lru_cache(maxsize=None)
-def fixed(source: Source, unsafe: bool) -> FixResult:
-    return fix_source(source, repository.findings, lambda fix: unsafe or fix.claim.safe)
-
-
 @FILES
 def test_one_expression_gives_one_finding(path):
     source = source_of(path)
-    assert twice(source, repository.findings(source)) == []
+    assert twice(source, outcomes.findings(source)) == []
 
 
 @FILES
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 def test_fixes_settle_and_bring_up_nothing(path, unsafe):
     source = source_of(path)
-    result = fixed(source, unsafe)
-    assert brought_up(repository.findings(source), repository.findings(result.source)) == []
-    assert fixed(result.source, unsafe).source.text == result.source.text
+    result = outcomes.fixed(source, unsafe)
+    assert brought_up(outcomes.findings(source), outcomes.findings(result.source)) == []
+    assert outcomes.fixed(result.source, unsafe).source.text == result.source.text
 
 
 @pytest.mark.parametrize("line", NESTED.values(), ids=NESTED)
 def test_nested_sites_settle(line):
     source = program(line)
-    before = repository.findings(source)
+    before = outcomes.findings(source)
     assert before and twice(source, before) == []
-    result = fixed(source, True)
+    result = outcomes.fixed(source, True)
     assert result.applied and not result.problems
-    left = [one for one in repository.findings(result.source) if one.fixes]
+    left = [one for one in outcomes.findings(result.source) if one.fixes]
     assert left == [], [(one.code, one.message) for one in left]
     ast.parse(result.source.text)
 
@@ -108,19 +103,20 @@ def test_nested_sites_settle(line):
 )
 def test_the_most_useful_form_is_reached(line, said, unsafe):
     source = program(NESTED[line])
-    assert sorted(one.code for one in repository.findings(source)) == said
-    text = fixed(source, unsafe).source.text
+    assert sorted(one.code for one in outcomes.findings(source)) == said
+    text = outcomes.fixed(source, unsafe).source.text
     assert "log_softmax(z" in text or "softmax_cross_entropy_with_logits" in text
 
 
 def test_two_findings_at_one_place_are_noticed():
     source = program(NESTED["a root under a root"])
-    found = repository.findings(source)
+    found = outcomes.findings(source)
     other = Finding("TFN999", "other", source.path, found[0].span, "said again", found[0].certainty)
     assert twice(source, [*found, other]) and brought_up(found, [*found, other]) == ["TFN999"]
 
 
 # All of them by command: benchmarks/interactions.py --deeper 2000
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_forms_in_each_other(part):
     """Nothing new after fixing, nothing left that could be fixed, one finding an expression, and no
@@ -155,7 +151,7 @@ TOGETHER = [
 def test_a_fix_is_made_together_with_that_of_what_it_brings_up(before, after):
     source = program(f"loss = {before}")
     (finding,) = repository.findings(source)
-    result = fixed(source, True)
+    result = outcomes.fixed(source, True)
     assert f"loss = {after}\n" in result.source.text and not result.problems
     ((told, fix),) = result.applied
     assert told == finding and "; " in fix.title
@@ -165,7 +161,7 @@ def test_a_fix_is_made_together_with_that_of_what_it_brings_up(before, after):
 def test_what_a_fix_wrote_is_known_after_a_later_one_moved_it_into_its_own_line():
     expression = "-tf.norm(tf.math.log(tf.nn.softmax(z * w)), axis=-1)"
     assert trial(expression).faults == ()
-    result = fixed(program(f"loss = {expression}"), False)
+    result = outcomes.fixed(program(f"loss = {expression}"), False)
     assert [told.code for told, _ in result.applied] == ["TFN301", "TFN201"]
     line = [result.source.slice(region) for region in result.regions][0].strip()
     assert line == "squared = tf.reduce_sum(tf.square(tf.nn.log_softmax(z * w)), axis=-1)"
@@ -173,13 +169,13 @@ def test_what_a_fix_wrote_is_known_after_a_later_one_moved_it_into_its_own_line(
 
 def test_a_fix_is_not_made_where_what_it_brings_up_may_not_be_fixed():
     source = program(f"loss = {TOGETHER[0][0]}")
-    result = fixed(source, False)
+    result = outcomes.fixed(source, False)
     (problem,) = result.problems
     assert (
         result.source.text == source.text
         and "TFN102 at line 6, which takes --unsafe-fixes to repair" in problem
     )
-    ((_, fix),) = fixed(source, True).applied
+    ((_, fix),) = outcomes.fixed(source, True).applied
     assert fix.claim is Claim.SHIFTED and "below 1e-12" in fix.cost
 
 
@@ -218,13 +214,13 @@ def body(lines: str) -> Source:
 
 @pytest.mark.parametrize("before, after", IDLE.values(), ids=IDLE)
 def test_what_nothing_reads_any_more_goes_with_the_fix(before, after):
-    text = fixed(body(before), True).source.text
+    text = outcomes.fixed(body(before), True).source.text
     assert [line.strip() for line in text.splitlines()[5:-1]] == after
 
 
 @pytest.mark.parametrize("before", KEPT.values(), ids=KEPT)
 def test_what_may_be_read_stays(before):
-    text = fixed(body(before), True).source.text
+    text = outcomes.fixed(body(before), True).source.text
     assert "log_softmax(" in text, "the loss is fixed all the same"
     (kept,) = [line.strip() for line in before.splitlines() if "tf.nn.softmax(" in line]
     assert kept in text
@@ -250,10 +246,10 @@ def test_the_backend_inside_of_keras_has_no_functions_of_its_own():
         "    return y / ops.std(y, axis=-1, keepdims=True)\n"
     )
     assert (
-        "ops.maximum(ops.std(" in fixed(Source("a.py", text), True).source.text
-        or "ops.sqrt(" in fixed(Source("a.py", text), True).source.text
+        "ops.maximum(ops.std(" in outcomes.fixed(Source("a.py", text), True).source.text
+        or "ops.sqrt(" in outcomes.fixed(Source("a.py", text), True).source.text
     )
-    assert "backend." not in fixed(Source("a.py", text), True).source.text
+    assert "backend." not in outcomes.fixed(Source("a.py", text), True).source.text
 
 
 def test_two_signs_are_drawn_together():

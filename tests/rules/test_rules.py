@@ -9,11 +9,11 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+import outcomes
 import pytest
 from expectations import Expectation, expectations, mentions, row
 
 from tfnanlint.dev import catalogue, repository
-from tfnanlint.dev.bless import blessed
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.rule.registry import Rule, load
 from tfnanlint.syntax.source import Source
@@ -30,12 +30,12 @@ def source_of(rule: Rule) -> Source:
 @lru_cache(maxsize=None)
 def found_in(rule: Rule) -> tuple[Finding, ...]:
     """All findings of all rules in a rule's fixture, as a user would see them."""
-    return tuple(repository.findings(source_of(rule)))
+    return tuple(outcomes.findings(source_of(rule)))
 
 
 @lru_cache(maxsize=None)
 def fixed_of(rule: Rule):
-    return repository.fixed(source_of(rule))
+    return outcomes.fixed(source_of(rule))
 
 
 # Documentation
@@ -114,7 +114,7 @@ def test_ok_lines_are_silent_for_every_rule(rule):
 def test_golden_file(rule):
     golden = repository.golden(rule)
     assert golden.exists(), f"run: python -m tfnanlint.dev.bless {rule.slug}"
-    assert golden.read_text() == blessed(rule), (
+    assert golden.read_text() == fixed_of(rule).source.text, (
         f"run python -m tfnanlint.dev.bless {rule.slug} and read the difference"
     )
 
@@ -123,10 +123,10 @@ def test_golden_file(rule):
 def test_fixing_settles(rule):
     once = fixed_of(rule)
     ast.parse(once.source.text)
-    again = repository.fixed(once.source)
+    again = outcomes.fixed(once.source)
     assert again.source.text == once.source.text
     assert not again.applied
-    left = [f for f in repository.findings(once.source) if f.code == rule.code and f.fixes]
+    left = [f for f in outcomes.findings(once.source) if f.code == rule.code and f.fixes]
     refused = [problem for problem in once.problems if problem.startswith(rule.code)]
     assert len(left) <= len(refused), [f"line {row(once.source, f)}: {f.message}" for f in left]
 

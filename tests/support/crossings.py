@@ -12,6 +12,7 @@ import ast
 from functools import cached_property
 from typing import Iterator
 
+import outcomes
 from expectations import expectations
 
 from tfnanlint.dev import repository
@@ -39,7 +40,7 @@ class Crossings:
         }
         self.wants = [
             one
-            for one in repository.findings(source, [rule])
+            for one in outcomes.findings(source, [rule])
             if source.position(one.span.start)[0] in wanted
         ]
         self.places = {one: self._around(one.span) for one in self.wants}

@@ -17,7 +17,8 @@ import ast
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +37,8 @@ EPS = {"float64": 2.0**-23, "float32": 2.0**-23, "float16": 2.0**-10}
 # units in the last place: kernels for one function differ by some, and programs are some operations
 # long
 MARGIN = 32
+# runs with perturbed operations, and what a result may differ by as a multiple of what these do
+RUNS = 6
 # Fixes that are meant to change what is computed.
 MEANT = (
     "give it the logits",
@@ -130,13 +133,30 @@ def run(
     Graphs keep the order of their sums: what TensorFlow makes of `1 - p + 1e-8` depends on what
     else reads `1 - p`.
     """
+    with _sums_in_their_order():
+        return _outcomes(text, points, mode, dtype, function)
+
+
+@contextmanager
+def _sums_in_their_order() -> Iterator[None]:
+    """Within it no graph is reassociated; the setting holds for the process, tests that follow too."""
+    import tensorflow as tf
+
+    passes = ("constant_folding", "arithmetic_optimization")
+    tf.config.optimizer.set_experimental_options(dict.fromkeys(passes, False))
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options(dict.fromkeys(passes, True))
+
+
+def _outcomes(
+    text: str, points: list[list[Any]], mode: str, dtype: str, function: str
+) -> list[Outcome]:
     import numpy as np
     import stages
     import tensorflow as tf
 
-    tf.config.optimizer.set_experimental_options(
-        {"constant_folding": False, "arithmetic_optimization": False}
-    )
     space: dict[str, Any] = {"__name__": "program"}
     try:
         exec(compile(text, "<program>", "exec"), space)
@@ -173,13 +193,21 @@ def _ended(error: Exception) -> Outcome:
 
 
 def off(
-    kind: str, old: Any, new: Any, true: Any, eps: float, shift: float = 0.0, least: float = 0.0
+    kind: str,
+    old: Any,
+    new: Any,
+    true: Any,
+    eps: float,
+    shift: float = 0.0,
+    least: float = 0.0,
+    noise: Any = 0.0,
 ) -> str:
     """How far a result is from another one, beyond rounding and `shift`, in words; empty when it is
     near enough.
 
     `true` is the first one computed in float64: what the two may differ by, it differs from both.
-    Numbers round as if the largest was at least `least`.
+    Numbers round as if the largest was at least `least`; `noise` is what the rounding of the first
+    program's own operations makes of its results.
     """
     import numpy as np
 
@@ -197,6 +225,7 @@ def off(
         room = (
             room
             + shift * np.maximum(size, 1.0 if kind == "value" else size.max(initial=0.0))
+            + RUNS * noise
             + 1e-30
         )
         far = np.abs(new - old)
@@ -285,6 +314,7 @@ class Check:
         self.points = [*self.usual, *self.bad]
         self.eps = EPS["float16" if "float16" in program.text else "float32"]
         self.truth: list[Outcome] | None = None
+        self.rounded: dict[int, Outcome | None] = {}
         self.hidden = 0  # times that a result moved in which NaN or Inf had been hidden
         first = run(program.text, self.usual[:1], program.modes[0], program.dtype)[0]
         self.error, self.usual_is_finite = first.error, first.finite
@@ -300,13 +330,6 @@ class Check:
         found = []
         for mode in self.modes if changed else ():
             before = run(self.program.text, self.points, mode, self.program.dtype)
-            if self.truth is None:
-                self.truth = run(
-                    re.sub(r"(?<!mixed_)float(32|16)", "float64", self.program.text),
-                    self.points,
-                    mode,
-                    "float64",
-                )
             ran: dict[str, list[Outcome]] = {}
             for stage, fixed in changed.items():
                 if fixed.text not in ran:
@@ -320,7 +343,6 @@ class Check:
         return "\n\n".join(self.program.cells) if self.program.cells else self.program.text
 
     def _compared(self, before, after, fixed: Fixed, stage: str, mode: str) -> Failure | None:
-        truth = self.truth
         for index, (old, new) in enumerate(zip(before, after)):
             if old.error:
                 continue
@@ -330,13 +352,13 @@ class Check:
                 and not self.program.moved
             ):
                 continue
-            said = self._differs(
-                old,
-                new,
-                truth[index] if truth and not truth[index].error else None,
-                stage,
-                index < len(self.usual),
-            )
+            usual = index < len(self.usual)
+            said = self._differs(old, new, old, stage, usual)
+            if said and said[0] in ("value", "gradient", "dead"):
+                said = self._differs(old, new, self.exact(index, mode), stage, usual)
+            if said and said[0] in ("value", "gradient", "dead"):
+                exact, noise = self.exact(index, mode), self.rounding(index)
+                said = self._differs(old, new, exact, stage, usual, noise)
             if (
                 said
                 and said[0] in ("value", "gradient")
@@ -363,6 +385,43 @@ class Check:
                         f"{self._where(new)} on inputs {index}, and nothing remains; fixed: {', '.join(fixed.applied)}",
                     )
         return None
+
+    def exact(self, index: int, mode: str) -> Outcome | None:
+        """The results on some inputs in float64; None where the program does not run in it."""
+        if self.truth is None:
+            text = re.sub(r"(?<!mixed_)float(32|16)", "float64", self.program.text)
+            self.truth = run(text, self.points, mode, "float64")
+        return None if self.truth[index].error else self.truth[index]
+
+    def rounding(self, index: int) -> Outcome | None:
+        """What the results of the program on some inputs differ by at most when its operations
+        round otherwise; None where they cannot be compared.
+        """
+        import numpy as np
+        from rounding import perturbed
+
+        if index in self.rounded:
+            return self.rounded[index]
+        point, found = self.points[index : index + 1], []
+        for seed in range(RUNS):
+            with perturbed(seed):
+                found += run(self.program.text, point, "eager", self.program.dtype)
+        found += run(self.program.text, point, "eager", self.program.dtype)
+        self.rounded[index] = None
+        if not any(one.error for one in found):
+            with np.errstate(invalid="ignore"):
+                spread = [
+                    [
+                        np.nan_to_num(np.max([abs(one - parts[-1]) for one in parts], axis=0))
+                        for parts in zip(*results)
+                    ]
+                    for results in (
+                        [one.values for one in found],
+                        [one.gradients for one in found],
+                    )
+                ]
+            self.rounded[index] = Outcome(*spread, found[-1].dtypes)
+        return self.rounded[index]
 
     def infinite_inside(self, index: int) -> bool:
         """Whether an op of the program gives NaN or Inf on some inputs, run eagerly: of such a tanh
@@ -400,7 +459,13 @@ class Check:
         return ", ".join(bad)
 
     def _differs(
-        self, old: Outcome, new: Outcome, true: Outcome | None, stage: str, usual: bool
+        self,
+        old: Outcome,
+        new: Outcome,
+        true: Outcome | None,
+        stage: str,
+        usual: bool,
+        noise: Outcome | None = None,
     ) -> tuple[str, str] | None:
         import numpy as np
 
@@ -417,23 +482,22 @@ class Check:
         if stage == "unsafe" and not usual:
             return None
         shift = SHIFT if stage == "unsafe" else {"value": 0.0, "gradient": 0.0}
+        exact, names = true or old, list(self.program.parameters)
+        room = noise or Outcome([0.0] * len(old.values), [0.0] * len(names), [])
         parts = [
             ("value", f"result {at}", *pair)
-            for at, pair in enumerate(
-                zip(old.values, new.values, true.values if true else old.values)
-            )
+            for at, pair in enumerate(zip(old.values, new.values, exact.values, room.values))
         ]
         parts += [
             ("gradient", f"gradient of {name}", *pair)
-            for name, pair in zip(
-                self.program.parameters,
-                zip(old.gradients, new.gradients, true.gradients if true else old.gradients),
+            for name, *pair in zip(
+                names, old.gradients, new.gradients, exact.gradients, room.gradients
             )
         ]
         # Of a value that is no number there is no gradient, whatever comes out of a minimum or a
         # clip behind it.
         known = all(np.isfinite(one).all() for one in old.values)
-        for kind, name, one, other, exact in parts:
+        for kind, name, one, other, exact, noisy in parts:
             if name in moved or kind == "gradient" and not known:
                 continue
             said = off(
@@ -444,11 +508,13 @@ class Check:
                 self.eps,
                 shift[kind],
                 LEAST[kind] if usual else 1.0,
+                noisy,
             )
             if said:
                 return kind, f"{name}: {said}"
-            if usual and kind == "gradient" and ((np.abs(one) > 1e-6) & (other == 0)).any():
-                return "dead", f"{name}: {one[(np.abs(one) > 1e-6) & (other == 0)][0]:.3g} became 0"
+            died = (np.abs(one) > np.maximum(1e-6, RUNS * noisy)) & (other == 0)
+            if usual and kind == "gradient" and died.any():
+                return "dead", f"{name}: {one[died][0]:.3g} became 0"
         return None
 
     def _moved(self) -> set[str]:

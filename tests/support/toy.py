@@ -78,7 +78,7 @@ class Analysis:
     def __init__(self, *given):
         self.findings = [replace(finding, fixes=()) for finding in analyse(*given)]
         self._whole = analyse(*given)
-        self.cut_short = False
+        self.cut_short = ()
 
     def repaired(self, finding):
         return next((one for one in self._whole if replace(one, fixes=()) == finding), finding)
@@ -178,7 +178,7 @@ class Outcome:
     def places(self) -> list[str]:
         """`row CODE` of every finding, from concise output."""
         lines = [line.split(":", 3) for line in self.text.splitlines() if line.count(":") >= 3]
-        return [f"{line[1]} {line[3].split()[0]}" for line in lines]
+        return [f"{line[1]} {line[3].split()[1]}" for line in lines]
 
 
 class Shell:

@@ -101,7 +101,7 @@ def test_what_it_says(shell):
     done = shell.check("--add-ignore", "see #12")
     assert done.code == 1 and done.places == ["2 TFN001"]
     assert "Added comments for 2 findings in 1 file." in done.err
-    assert "  # tfn: ignore[TFN101] see 12\n" in (shell.directory / "a.py").read_text()
+    assert "  # tfn: ignore[TFN101] see #12\n" in (shell.directory / "a.py").read_text()
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,29 @@ def test_it_does_not_write_through_a_link_that_leaves_the_project(shell, tmp_pat
 
 def test_what_comments_hide_is_counted_and_shown_on_demand(shell, monkeypatch):
     shell.write("a.py", HEAD + "y = tf.log(x)  # tfn: ignore[TFN101] so it is\n")
-    assert shell.check().text == "All checks passed!\nNot shown: 1 hidden by comments.\n"
+    text = shell.check().text
+    assert text.startswith("All checks passed! (1 file read, 1 uses TensorFlow or Keras)\n")
+    assert "\nNot shown: 1 hidden by comments.\n" in text
     assert shell.check("--quiet").text == ""
     assert shell.check("--ignore-noqa").places == ["2 TFN101"]
     monkeypatch.delenv("CI", raising=False)
     assert shell.run("check", "--output-format", "json").err == ""
     monkeypatch.setenv("CI", "true")
     done = shell.run("check", "--output-format", "json")
-    assert (done.text, done.err) == ("[]\n", "Not shown: 1 hidden by comments.\n")
+    assert (done.text, done.err) == (
+        "[]\n",
+        "Not shown: 1 hidden by comments.\nNot run: 1 rule in preview (`--preview`).\n",
+    )
+
+
+def test_the_number_of_an_issue_belongs_to_the_comment(shell):
+    shell.write("a.py", HEAD + "y = tf.log(x)\n")
+    shell.check("--add-ignore", "see #12 # noqa")
+    text = (shell.directory / "a.py").read_text()
+    assert text.endswith("y = tf.log(x)  # tfn: ignore[TFN101] see #12  noqa\n")
+    shell.write("a.py", text.replace("tf.log", "tf.exp"))
+    shell.check("--fix")
+    assert (shell.directory / "a.py").read_text() == HEAD + "y = tf.exp(x)\n"
 
 
 def test_skip_file_is_shown_on_demand(shell):

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tfnanlint.cli.flags import parser
+from tfnanlint.cli.flags import names_files, parser
 from tfnanlint.cli.outcome import CLEAN, FAILED, fail
 from tfnanlint.config.layers import ConfigError
 
@@ -28,6 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         stream.reconfigure(errors="backslashreplace")
     try:
         words = list(sys.argv[1:] if argv is None else argv)
+        if not words:
+            parser().print_help(sys.stderr)
+            return FAILED
+        if names_files(words[0]):
+            words.insert(0, "check")
         arguments = parser(
             words[0] if words and words[0][0:1] not in ("", "-") else None
         ).parse_args(words)
@@ -39,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.freeze()
         return code
     except ConfigError as error:
-        return fail(str(error))
+        return fail(*error.args)
     except BrokenPipeError:
         # The reader has seen enough. Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

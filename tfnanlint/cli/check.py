@@ -13,14 +13,26 @@ from tfnanlint.cli.examination import examined
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND
 from tfnanlint.cli.patch import write_patch
-from tfnanlint.cli.terminal import Progress, paint
+from tfnanlint.cli.terminal import Progress, columns, paint
 from tfnanlint.config.layers import ConfigError
 from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.files.discover import Discovery, discover, excluded, project_root
 from tfnanlint.files.kinds import relevant, size_limit
 from tfnanlint.pipeline.check import Checked, unread
 from tfnanlint.pipeline.linter import Fixed, Linter
-from tfnanlint.report import PEOPLE, Tally, escape, fixes_shown, set_aside, statistics, summary
+from tfnanlint.report import PEOPLE, WIDTH, View, escape
+from tfnanlint.report.closing import (
+    Tally,
+    counted,
+    fixes_shown,
+    found,
+    next_question,
+    pointer,
+    set_aside,
+    statistics,
+    summary,
+)
 from tfnanlint.report.outputs import Output, Wanted, opened, wanted
 
 
@@ -81,6 +93,7 @@ class _Run:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `tfnanlint check`."""
+    arguments.fix |= arguments.fix_only
     _refuse_contradictions(arguments)
     if arguments.watch:
         from tfnanlint.cli.watch import watch
@@ -90,18 +103,21 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.no_cache |= stdin  # it is most often what an editor holds, and seldom the same twice
     linter = linter_of(arguments)
     run = _Run(arguments, linter, _wanted(arguments))
+    run.tally.fail_on = Certainty[(arguments.fail_on or "may").upper()]
     # A rule that does not exist is said even when no file needs the rules.
     linter.verify(os.getcwd())
     if stdin:
         return _check_stdin(run)
-    found = discover(arguments.paths or ["."], linter.configuration)
-    _refuse_to_overwrite(run.wanted, found.files)
-    for note in found.notes:
+    files = discover(arguments.paths or ["."], linter.configuration)
+    _refuse_to_overwrite(run.wanted, files.files)
+    for note in files.notes:
         run.warn(note)
-    if not found.files and not found.failures:
+    run.tally.files = len(files.files)
+    run.failed = any(not os.path.lexists(path) for path, _ in files.failures)
+    if not files.files and not files.failures:
         run.warn("no Python files or notebooks found under the given paths")
     try:
-        _report(run, _checked_files(run, found), sys.stdout)
+        _report(run, _checked_files(run, files), sys.stdout)
     finally:
         linter.close()
     if linter.unkept:
@@ -138,6 +154,7 @@ def _check_stdin(run: _Run) -> int:
     arguments, linter = run.arguments, run.linter
     name = arguments.stdin_filename or "-"
     data = sys.stdin.buffer.read()
+    run.tally.files = 1
     if arguments.stdin_filename and excluded(name, linter.configuration):
         if arguments.fix and not arguments.diff:
             sys.stdout.buffer.write(data)
@@ -158,18 +175,18 @@ def _check_stdin(run: _Run) -> int:
     return _exit_code(run)
 
 
-def _checked_files(run: _Run, found: Discovery) -> Iterator[Checked]:
-    for path, reason in found.failures:
+def _checked_files(run: _Run, files: Discovery) -> Iterator[Checked]:
+    for path, reason in files.failures:
         yield unread(path, reason)
     writing = run.arguments.add_ignore is not None or (run.arguments.fix and not run.arguments.diff)
-    with Progress(len(found.files), run.arguments.quiet) as progress:
+    with Progress(len(files.files), run.arguments.quiet) as progress:
         run.progress = progress
         # What is written to one file can change what is found in the next, so that writing has an
         # order.
         outcomes = (
-            run.written(found.files)
+            run.written(files.files)
             if writing
-            else examined(run.linter, run.arguments, found.files, run.fixing, progress)
+            else examined(run.linter, run.arguments, files.files, run.fixing, progress)
         )
         for outcome in outcomes:
             _account(run, outcome)
@@ -184,19 +201,31 @@ def _account(run: _Run, outcome: Fixed) -> None:
     run.tally.add_fixed(path, outcome.applied)
     if run.arguments.diff and outcome.changed:
         run.would_change = True
-        write_patch(path, outcome.before, outcome.after)
+        colours = paint(sys.stdout, run.arguments.color)
+        write_patch(path, outcome.before, outcome.after, colours)
 
 
 def _wanted(arguments: argparse.Namespace) -> tuple[Wanted, ...]:
     """The formats that were asked for. Raises `ConfigError` where they cannot say what was asked
     for.
     """
-    found = wanted(arguments.output_format, arguments.output_file, os.environ)
-    if arguments.diff and any(one.path for one in found):
+    formats = wanted(arguments.output_format, arguments.output_file, os.environ)
+    if arguments.diff and any(one.path for one in formats):
         raise ConfigError("--diff prints a patch and writes no report: leave out the output file")
-    if arguments.statistics and not {one.name for one in found} <= {*PEOPLE, "json"}:
+    if arguments.statistics and not {one.name for one in formats} <= {*PEOPLE, "json"}:
         raise ConfigError(f"--statistics is printed as {', '.join(PEOPLE)} or json")
-    return found
+    return formats
+
+
+def _view(run: _Run, stream: TextIO) -> View:
+    """How findings are laid out on a stream."""
+    certainty = run.linter.configuration.for_directory(os.getcwd()).certainty
+    return View(
+        paint(stream, run.arguments.color),
+        width=columns(stream, WIDTH),
+        verbose=run.arguments.verbose,
+        every_note=certainty is Certainty.UNKNOWN,
+    )
 
 
 def _refuse_to_overwrite(wants: Sequence[Wanted], files: Sequence[str]) -> None:
@@ -212,8 +241,8 @@ def _refuse_to_overwrite(wants: Sequence[Wanted], files: Sequence[str]) -> None:
 
 def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:
     arguments, tally = run.arguments, run.tally
-    listing = not arguments.statistics and not arguments.diff
-    with opened(run.wanted, stream, paint(stream, arguments.color)) as outputs:
+    listing = not (arguments.statistics or arguments.diff or arguments.fix_only)
+    with opened(run.wanted, stream, _view(run, stream)) as outputs:
         if listing:
             outputs.start()
         for checked in files:
@@ -229,7 +258,7 @@ def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:
             _diff_summary(run)
         else:
             for one in outputs.each:
-                one.write(_closing(run, one))
+                one.write(_closing(run, one, stream.isatty() and one.stream is stream))
         _say_beside(run, any(one.for_people for one in outputs.each) and not arguments.diff)
 
 
@@ -241,17 +270,22 @@ def _say_beside(run: _Run, said: bool) -> None:
     if run.arguments.quiet:
         return
     if run.arguments.add_ignore is not None:
-        count, files = tally.applied, len(tally.fixed)
-        print(
-            f"Added comments for {count} finding{'' if count == 1 else 's'} in {files} file{'' if files == 1 else 's'}.",
-            file=sys.stderr,
-        )
+        what, where = counted(tally.applied, "finding"), counted(len(tally.fixed), "file")
+        print(f"Added comments for {what} in {where}.", file=sys.stderr)
     # Whoever reads the log of a pipeline is told what the gate was not asked to see.
     if not said and os.environ.get("CI"):
-        print(set_aside(tally), end="", file=sys.stderr)
+        print(_left_out(run), end="", file=sys.stderr)
 
 
-def _closing(run: _Run, output: Output) -> str:
+def _left_out(run: _Run) -> str:
+    """What was not shown, not run and not checked."""
+    settings = run.linter.configuration.for_directory(os.getcwd())
+    certainty = settings.certainty
+    preview = run.linter.in_preview(os.getcwd()) if run.tally.relevant else 0
+    return set_aside(run.tally, preview, "" if certainty is None else certainty.name.lower())
+
+
+def _closing(run: _Run, output: Output, on_a_terminal: bool) -> str:
     """What follows the findings, or stands in their place."""
     arguments, tally = run.arguments, run.tally
     if arguments.statistics and not output.for_people:
@@ -263,7 +297,11 @@ def _closing(run: _Run, output: Output) -> str:
         text += fixes_shown(tally)
     if not arguments.statistics:
         text += summary(tally, output.paint, bool(arguments.fix))
-    return text + set_aside(tally)
+        text += pointer(tally, arguments.verbose) if output.name == "full" else ""
+    text += _left_out(run)
+    if on_a_terminal and tally.relevant and not tally.remaining and not tally.applied:
+        text += next_question()
+    return text
 
 
 def _statistics(tally: Tally) -> str:
@@ -277,13 +315,14 @@ def _statistics(tally: Tally) -> str:
 
 
 def _diff_summary(run: _Run) -> None:
+    """What `--diff` would fix, and what would remain, on standard error."""
     if run.arguments.quiet:
         return
-    count = run.tally.applied
-    if count:
-        print(f"Would fix {count} error{'' if count == 1 else 's'}.", file=sys.stderr)
-    else:
-        print("No errors would be fixed.", file=sys.stderr)
+    tally = run.tally
+    would = counted(tally.applied, "finding") if tally.applied else "nothing"
+    left = f"; {found(tally.severities)} would remain" if tally.remaining else ""
+    more = f" ({tally.hidden_fixes} fixable with `--unsafe-fixes`)" if tally.hidden_fixes else ""
+    print(f"Would fix {would}{left}{more}.", file=sys.stderr)
 
 
 def _exit_code(run: _Run) -> int:
@@ -291,5 +330,6 @@ def _exit_code(run: _Run) -> int:
         return FAILED
     if run.arguments.diff:
         return FOUND if run.would_change and not run.arguments.exit_zero else CLEAN
+    failing = 0 if run.arguments.fix_only else run.tally.failing
     fixed = run.arguments.exit_non_zero_on_fix and run.arguments.fix and run.tally.applied
-    return FOUND if (run.tally.remaining or fixed) and not run.arguments.exit_zero else CLEAN
+    return FOUND if (failing or fixed) and not run.arguments.exit_zero else CLEAN

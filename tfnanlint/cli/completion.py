@@ -6,7 +6,11 @@ import argparse
 
 from tfnanlint.cli.flags import parser
 from tfnanlint.cli.outcome import CLEAN, fail
+from tfnanlint.config.keys import MODES
+from tfnanlint.report import FORMATS
 
+_RULES = frozenset(("rule", "select", "ignore", "extend_select", "fixable", "unfixable"))
+_VALUES = {"output_format": FORMATS, "modes": MODES}
 _FILES = frozenset(("paths", "baseline", "config", "stdin_filename", "path"))
 
 
@@ -22,8 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     for action in _actions(top):
         if action.dest in _FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif action.dest == "rule":
+        elif action.dest in _RULES:
             action.choices = _codes()
+        elif action.dest in _VALUES and action.choices is None:
+            action.choices = _VALUES[action.dest]
     print(shtab.complete(top, shell=arguments.shell))
     return CLEAN
 

@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from tfnanlint import __version__
 from tfnanlint.cli.caching import cache_of
 from tfnanlint.config.keys import checked_value
-from tfnanlint.config.layers import CERTAINTIES, ConfigError, Configuration, Layer, hint
-from tfnanlint.pipeline.linter import Linter
+from tfnanlint.config.layers import CERTAINTIES, ConfigError, Configuration, Layer, Rule, hint
+from tfnanlint.pipeline.linter import Linter, allow, load_rules
 from tfnanlint.report import FORMATS
+from tfnanlint.version import __version__
 
 
 class _Parser(argparse.ArgumentParser):
@@ -46,7 +46,9 @@ class _Parser(argparse.ArgumentParser):
         wrong = re.match(r"argument \S+: invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if wrong:
             message += hint(wrong[1], re.findall(r"[^\s,']+", wrong[2]))
-        super().error(message)
+        self.exit(
+            2, f"error: {message}\nusage: {self.prog} [OPTIONS] ...; see {self.prog} --help\n"
+        )
 
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
@@ -64,27 +66,21 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     commands = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=_Parser
     )
-    for name, meaning, flags in (
-        ("check", "check files or directories", _check_flags),
-        ("baseline", "keep a list of known findings, which are not reported", _baseline_flags),
-        ("rule", "explain a rule, or all of them", _rule_flags),
-        ("config", "list the settings, or show those that hold for a file", _config_flags),
-        ("clean", "forget what earlier runs have found", _clean_flags),
-        ("scan", "check many repositories, into Parquet files", _scan_flags),
-        ("lsp", "serve an editor (language server protocol)", _lsp_flags),
-        (
-            "completion",
-            "print a script that completes commands, flags and rules in a shell",
-            _completion_flags,
-        ),
-    ):
+    for name, (meaning, flags) in _COMMANDS.items():
         one = commands.add_parser(
             name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}."
         )
-        one.set_defaults(run=_command(name), parser=one)
+        one.set_defaults(run=_command("rule" if name == "explain" else name), parser=one)
         if only in (None, name):
             flags(one)
     return top
+
+
+def names_files(word: str) -> bool:
+    """Whether a first word is no command but what is to be checked, as in `tfnanlint .`."""
+    if word in _COMMANDS or word.startswith("-"):
+        return False
+    return word.endswith((".py", ".pyw", ".ipynb")) or os.sep in word or os.path.isdir(word)
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
@@ -114,6 +110,9 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     )
     fixes("--diff", action="store_true", help="show what --fix would change, write nothing")
     fixes("--show-fixes", action="store_true", help="list what was fixed")
+    fixes("--fix-only", action="store_true", help="apply fixes, and do not report what remains")
+    fixes("--fixable", action="append", metavar="RULES", help="repair only findings of these rules")
+    fixes("--unfixable", action="append", metavar="RULES", help="do not repair findings of these")
     fixes("--add-ignore", metavar="REASON", help="write a comment at each finding that hides it")
     _rule_choice(parser)
     adoption = parser.add_argument_group("what counts").add_argument
@@ -150,6 +149,13 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "always", "never"),
         default="auto",
         help="(default: on a terminal)",
+    )
+    output("-v", "--verbose", action="store_true", help="show all that is known about each finding")
+    output(
+        "--fail-on",
+        choices=("must", "may"),
+        help="what exit code 1 stands for: errors only (must), or warnings too (may, the default); "
+        "notes never count",
     )
     output("-e", "--exit-zero", action="store_true", help="exit 0 even when something is found")
     output("--exit-non-zero-on-fix", action="store_true", help="exit 1 when something was fixed")
@@ -208,6 +214,7 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="run the rules in preview, too",
     )
+    _plugins(add)
     add(
         "--certainty",
         choices=CERTAINTIES,
@@ -226,6 +233,15 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
     )
     project(
         "--epsilon", metavar="NUMBER", help="the small constant that fixes write (default: 1e-7)"
+    )
+
+
+def _plugins(add: Callable) -> None:
+    add(
+        "--plugins",
+        action="append",
+        metavar="NAMES",
+        help="run the rules of these installed plugins, too",
     )
 
 
@@ -302,11 +318,19 @@ def _rule_flags(parser: argparse.ArgumentParser) -> None:
         help="a code such as TFN101, or a name such as log-softmax",
     )
     parser.add_argument("--all", action="store_true", help="explain every rule")
+    _plugins(parser.add_argument)
     parser.add_argument(
         "--output-format",
         choices=("text", "json", "markdown"),
         default="text",
         help="(default: %(default)s)",
+    )
+
+
+def _rules_flags(parser: argparse.ArgumentParser) -> None:
+    _plugins(parser.add_argument)
+    parser.add_argument(
+        "--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)"
     )
 
 
@@ -400,8 +424,10 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
             part.strip() for value in values or () for part in value.split(",") if part.strip()
         )
 
-    if arguments.command == "config":  # it has none of the flags
-        return Layer("command line", os.getcwd())
+    named = getattr(arguments, "plugins", None)
+    plugins = None if named is None else split(named)
+    if arguments.command in ("config", "rule", "explain", "rules"):  # they have none of the others
+        return Layer("command line", os.getcwd(), plugins=plugins)
     per_file: dict[str, tuple[str, ...]] = {}
     for entry in split(arguments.per_file_ignores):
         pattern, colon, code = entry.rpartition(":")
@@ -414,6 +440,8 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         select=None if arguments.select is None else split(arguments.select),
         extend_select=split(arguments.extend_select),
         ignore=split(arguments.ignore),
+        fixable=None if not getattr(arguments, "fixable", None) else split(arguments.fixable),
+        unfixable=split(getattr(arguments, "unfixable", None)),
         per_file_ignores=per_file or None,
         exclude=None if arguments.exclude is None else split(arguments.exclude),
         extend_exclude=split(arguments.extend_exclude),
@@ -429,6 +457,7 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         else checked_value("modes", list(split([arguments.modes])), "--modes"),
         target_tensorflow=_release(arguments.target_tensorflow),
         ignore_comments=getattr(arguments, "ignore_noqa", None) or None,
+        plugins=plugins,
     )
 
 
@@ -465,6 +494,12 @@ def configuration_of(arguments: argparse.Namespace) -> Configuration:
     return Configuration(layer_of(arguments), arguments.config or (), arguments.isolated, files)
 
 
+def rules_of(arguments: argparse.Namespace) -> tuple[Rule, ...]:
+    """The rules that a command speaks of: those of plugins too that the user allows."""
+    allow(Configuration(layer_of(arguments)).plugins)
+    return load_rules()
+
+
 def linter_of(arguments: argparse.Namespace) -> Linter:
     """What checks files as the arguments say; made in each process that does. Raises `ConfigError`."""
     since = None
@@ -476,3 +511,20 @@ def linter_of(arguments: argparse.Namespace) -> Linter:
     return Linter(
         configuration_of(arguments), since=since, baselines=baselines, cache=cache_of(arguments)
     )
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "check": ("check files or directories", _check_flags),
+    "baseline": ("keep a list of known findings, which are not reported", _baseline_flags),
+    "rule": ("explain a rule, or all of them", _rule_flags),
+    "explain": ("the same as `rule`", _rule_flags),
+    "rules": ("list the rules", _rules_flags),
+    "config": ("list the settings, or show those that hold for a file", _config_flags),
+    "clean": ("forget what earlier runs have found", _clean_flags),
+    "scan": ("check many repositories, into Parquet files", _scan_flags),
+    "lsp": ("serve an editor (language server protocol)", _lsp_flags),
+    "completion": (
+        "print a script that completes commands, flags and rules in a shell",
+        _completion_flags,
+    ),
+}

@@ -9,7 +9,8 @@ from tfnanlint.report import escape
 CLEAN, FOUND, FAILED = 0, 1, 2
 
 
-def fail(text: str) -> int:
+def fail(*reasons: str) -> int:
     """Say on standard error why nothing was done; the exit code for it."""
-    print(f"error: {escape(text)}", file=sys.stderr)
+    for reason in reasons:
+        print(f"error: {escape(reason)}", file=sys.stderr)
     return FAILED

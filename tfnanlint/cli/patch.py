@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import sys
 
+from tfnanlint.report import Paint, escape
 
-def write_patch(path: str, old: bytes, new: bytes) -> None:
+
+def write_patch(path: str, old: bytes, new: bytes, paint: Paint) -> None:
     """A patch that `git apply -p0` and `patch -p0` take: bytes as they are in the file, lines
-    ending at LF only.
+    ending at LF only. In colour it is for the eye: what acts on a terminal is escaped.
     """
     import difflib
 
     name = _quoted(os.fsencode(path))
     sys.stdout.flush()
     for line in difflib.diff_bytes(difflib.unified_diff, _lines(old), _lines(new), name, name):
-        sys.stdout.buffer.write(
-            line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
-        )
+        whole = line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+        sys.stdout.buffer.write(_painted(whole, paint) if paint.coloured else whole)
     sys.stdout.buffer.flush()
 
 
@@ -33,6 +34,15 @@ def _quoted(name: bytes) -> bytes:
 
 def _shown(byte: int) -> bytes:
     return b"\\%03o" % byte if byte < 0x20 or byte == 0x7F else bytes([byte])
+
+
+def _painted(line: bytes, paint: Paint) -> bytes:
+    """A line of a patch in the colour of its kind."""
+    shown = "\n".join(map(escape, line.decode("utf-8", "replace").rstrip("\n").split("\n")))
+    kind = {"+": "plus", "-": "minus", "@": "mark"}.get(shown[:1], "")
+    if shown.startswith(("+++", "---")):
+        kind = "path"
+    return ((paint(kind, shown) if kind else shown) + "\n").encode()
 
 
 def _lines(data: bytes) -> list[bytes]:

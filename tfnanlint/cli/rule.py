@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tfnanlint.cli.flags import rules_of
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.cli.terminal import paint
 from tfnanlint.config.layers import Rule, hint, withheld
 from tfnanlint.diagnostics import notices
-from tfnanlint.pipeline.linter import load_rules
+from tfnanlint.diagnostics.grades import severities
 
 
 def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.rule) == arguments.all:
-        arguments.parser.error("name one rule, or give --all")
-    known: list[Rule] = sorted((*load_rules(), *notices.NOTICES), key=lambda rule: rule.code)
+        arguments.parser.error("name one rule, or give --all; `tfnanlint rules` lists them")
+    known: list[Rule] = sorted((*rules_of(arguments), *notices.NOTICES), key=lambda rule: rule.code)
     if not arguments.all:
         word = arguments.rule
         wanted = [rule for rule in known if word.upper() == rule.code or word.lower() == rule.slug]
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output_format == "json":
         import json
 
-        described = [_rule_dict(rule) for rule in known]
+        described = [as_dict(rule) for rule in known]
         print(json.dumps(described if arguments.all else described[0], indent=2))
         return CLEAN
     text = "\n\n".join(_rule_text(rule) for rule in known)
@@ -45,24 +46,24 @@ def run(arguments: argparse.Namespace) -> int:
 def _rule_text(rule: Rule) -> str:
     import inspect
 
-    grades = ", ".join(grade.name.lower() for grade in sorted(rule.default, reverse=True))
     lines = [
         f"# {rule.slug} ({rule.code})",
         "",
         inspect.cleandoc(rule.doc),
         "",
-        f"Reported by default when: {grades}.",
+        f"Reports: {severities(rule.default)}.",
     ]
     if rule.silent:
         lines.append(f"Reported with `--certainty` only: {withheld(rule)}.")
     if rule.over:
         lines.append(f"Reported instead of: {', '.join(rule.over)}.")
     if rule.preview:
-        lines.append("In preview: runs only when selected.")
+        lines.append("In preview: runs only with `--preview` or when it is selected.")
     return "\n".join(lines)
 
 
-def _rule_dict(rule: Rule) -> dict[str, object]:
+def as_dict(rule: Rule) -> dict[str, object]:
+    """A rule as JSON shows it."""
     return {
         "code": rule.code,
         "name": rule.slug,

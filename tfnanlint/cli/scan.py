@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 import time
 from typing import Any
 
 from tfnanlint.cli.outcome import CLEAN, FAILED, fail
-from tfnanlint.config.layers import ConfigError
+from tfnanlint.config.layers import toml_table
+from tfnanlint.config.revision import WorkTree
 from tfnanlint.report import escape
 
 _RULES = ("select", "ignore", "extend-select")
@@ -79,16 +79,12 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _table(text: str) -> dict[str, Any]:
-    """The settings of a file, or of TOML itself."""
-    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    try:
-        if os.path.isfile(text):
-            with open(text, "rb") as file:
-                table = tomllib.load(file)
-            return table.get("tool", {}).get("tfnanlint", {}) if "tool" in table else table
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--config: `{text}` is neither a file nor TOML: {error}") from None
+    """The settings of a file, or of TOML itself. Raises `ConfigError`."""
+    if not os.path.isfile(text):
+        return toml_table(text, "--config")
+    data = WorkTree().read(text) or b""
+    table = toml_table(data.decode("utf-8", "replace"), text)
+    return table.get("tool", {}).get("tfnanlint", {}) if "tool" in table else table
 
 
 def escape_lines(text: str) -> str:

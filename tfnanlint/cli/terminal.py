@@ -9,6 +9,7 @@ from typing import TextIO
 
 from tfnanlint.report import Paint
 
+_NARROWEST = 40  # columns
 _PATIENCE = 1.0  # seconds before progress is shown
 _PAUSE = 0.1  # seconds between two showings
 
@@ -18,6 +19,17 @@ def paint(stream: TextIO, choice: str = "auto") -> Paint:
     a terminal.
     """
     return Paint(_coloured(stream, choice), _linked(stream, choice))
+
+
+def columns(stream: TextIO, default: int) -> int:
+    """The width of a stream: as COLUMNS says, else that of the terminal it is, else a default."""
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated) > 0:
+        return max(_NARROWEST, int(stated))
+    try:
+        return max(_NARROWEST, os.get_terminal_size(stream.fileno()).columns)
+    except (OSError, ValueError):
+        return default
 
 
 def _coloured(stream: TextIO, choice: str) -> bool:

@@ -4,12 +4,15 @@ check of a value.
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tfnanlint.diagnostics.findings import EPSILON, Certainty, release
+from tfnanlint.version import __version__
 
 MAX_FILE_SIZE = 2 * 1024 * 1024
 LARGEST_SIZE = 1 << 40  # what may be configured: a notebook may have 50 times that
@@ -22,20 +25,26 @@ LEAST_EPSILON, LARGEST_EPSILON = 1e-19, 1e-2
 
 # Directories that hold other people's code, build output or caches; the names are ruff's.
 DEFAULT_EXCLUDE = (
-    ".bzr .direnv .eggs .git .git-rewrite .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache "
-    ".pytype .ruff_cache .svn .tox .venv .vscode __pypackages__ _build buck-out build dist node_modules "
-    "site-packages venv"
+    ".bzr .direnv .eggs .git .git-rewrite .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv"
+    " .pytest_cache .pytype .ruff_cache .svn .tox .venv .vscode __pypackages__ _build buck-out"
+    " build dist node_modules site-packages venv"
 ).split()
 
 
 class ConfigError(Exception):
-    """A setting that cannot be followed; the message names the file or flag it came from. Exit code 2."""
+    """Settings that cannot be followed, one message each, which names the file or flag that it came
+    from. Exit code 2.
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(self.args)
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One configuration key. `kind` is one of rules, patterns, rules-by-pattern, certainty,
-    boolean, bytes, path, epsilon, modes, release.
+    """One configuration key. `kind` is one of rules, names, patterns, rules-by-pattern, certainty,
+    boolean, bytes, path, version, epsilon,
+    modes, release.
     """
 
     kind: str
@@ -49,9 +58,21 @@ KEYS = {
     "preview": Key(
         "boolean",
         False,
-        "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only when selected",
+        "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only"
+        " when selected",
     ),
     "ignore": Key("rules", [], "rules that do not run"),
+    "fixable": Key("rules", ["ALL"], "the rules whose findings `--fix` may repair"),
+    "unfixable": Key("rules", [], "rules whose findings `--fix` does not repair"),
+    "extend": Key(
+        "path", None, "another configuration file, whose settings hold where this one is silent"
+    ),
+    "required-version": Key(
+        "version", None, 'the versions of tfnanlint that may read this file, such as `">=0.1,<1"`'
+    ),
+    "plugins": Key(
+        "names", [], "installed plugins whose rules run as well; the user must have allowed them"
+    ),
     "per-file-ignores": Key(
         "rules-by-pattern",
         {},
@@ -60,7 +81,8 @@ KEYS = {
     "certainty": Key(
         "certainty",
         "default",
-        "`must`, `may` or `unknown`: report only findings at least this sure; `default` leaves it to each rule",
+        "`must`, `may` or `unknown`: report only findings at least this sure; `default` leaves it"
+        " to each rule",
     ),
     "unsafe-fixes": Key("boolean", False, "whether `--fix` may move values"),
     "exclude": Key(
@@ -76,22 +98,26 @@ KEYS = {
     "max-file-size": Key(
         "bytes",
         MAX_FILE_SIZE,
-        "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have 50 times that",
+        "in bytes; a larger file that mentions TensorFlow is reported as unread; notebooks may have"
+        " 50 times that",
     ),
     "epsilon": Key(
         "epsilon",
         EPSILON,
-        "the small constant that fixes write (under a logarithm, unless configured, one below all that occurs); where a dtype would lose it, the nearest that the dtype keeps",
+        "the small constant that fixes write (under a logarithm, unless configured, one below all"
+        " that occurs); where a dtype would lose it, the nearest that the dtype keeps",
     ),
     "modes": Key(
         "modes",
         list(MODES),
-        "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes is not reported",
+        "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes"
+        " is not reported",
     ),
     "target-tensorflow": Key(
         "release",
         None,
-        'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no longer have',
+        'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no'
+        " longer have",
     ),
     "baseline": Key(
         "path",
@@ -102,20 +128,40 @@ KEYS = {
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` for the nearest known word, or nothing."""
-    import difflib
-
+    """`; did you mean ...?` for the nearest known word, of several the one that begins most alike;
+    nothing where none is near.
+    """
     spellings = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), spellings, n=8, cutoff=0.6)
-    # Codes are nearly all alike; the group, which they begin with, tells more than the last digit.
-    near.sort(key=lambda name: -len(os.path.commonprefix([name, word.lower()])))
-    return f"; did you mean `{spellings[near[0]]}`?" if near else ""
+    lower = word.lower()
+    most = max(1, len(lower) // 4)
+    near = [name for name in spellings if abs(len(name) - len(lower)) <= most]
+    ranked = sorted(
+        (_typos(lower, name), -len(os.path.commonprefix((lower, name))), name) for name in near
+    )
+    return f"; did you mean `{spellings[ranked[0][2]]}`?" if ranked and ranked[0][0] <= most else ""
+
+
+def _typos(word: str, name: str) -> int:
+    """How many letters have to be added, left out, replaced or swapped with the next one to make a
+    name of a word.
+    """
+    before: list[int] = []
+    last = list(range(len(name) + 1))
+    for i, letter in enumerate(word, 1):
+        row = [i]
+        for j, wanted in enumerate(name, 1):
+            cost = min(last[j] + 1, row[-1] + 1, last[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and (letter, word[i - 2]) == (name[j - 2], wanted):
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, last = last, row
+    return last[-1]
 
 
 def checked_value(key: str, value: Any, origin: str) -> Any:
     """The value of a key as it is used. Raises `ConfigError` when it is of the wrong kind."""
     kind = KEYS[key].kind
-    if kind in ("rules", "patterns"):
+    if kind in ("rules", "patterns", "names"):
         return _strings(key, value, origin)
     if kind == "rules-by-pattern":
         if not isinstance(value, dict):
@@ -135,6 +181,8 @@ def checked_value(key: str, value: Any, origin: str) -> Any:
         return _modes(key, value, origin)
     elif kind == "release":
         _release(key, value, origin)
+    elif kind == "version":
+        _version(key, value, origin)
     elif kind == "bytes":
         if type(value) is not int or not 0 < value <= LARGEST_SIZE:
             raise ConfigError(
@@ -164,7 +212,8 @@ def _epsilon(key: str, value: Any, origin: str) -> float:
             else ": float32 would lose a smaller one"
         )
         raise ConfigError(
-            f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}{why}"
+            f"{origin}: `{key}` must be a number between {LEAST_EPSILON:g} and"
+            f" {LARGEST_EPSILON:g}{why}"
         )
     return float(value)
 
@@ -174,7 +223,8 @@ def _modes(key: str, value: Any, origin: str) -> tuple[str, ...]:
     for mode in modes:
         if mode not in MODES:
             raise ConfigError(
-                f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are {', '.join(MODES)}"
+                f"{origin}: `{key}`: unknown mode `{mode}`{hint(mode, MODES)}; there are"
+                f" {', '.join(MODES)}"
             )
     if not modes:
         raise ConfigError(f"{origin}: `{key}` must name one of {', '.join(MODES)} at least")
@@ -189,15 +239,49 @@ def _release(key: str, value: Any, origin: str) -> None:
         raise ConfigError(f'{origin}: `{key}` must be a release such as "2.10"{quoted}') from None
 
 
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+def _version(key: str, value: Any, origin: str) -> None:
+    """Raise `ConfigError` where this version of tfnanlint is none of those that a file asks for."""
+    for part in value.split(",") if isinstance(value, str) else ("",):
+        match = re.fullmatch(r"\s*(==|!=|>=|<=|>|<)?\s*(\d+(?:\.\d+){0,2})\s*", part)
+        if match is None:
+            raise ConfigError(f'{origin}: `{key}` must be a version such as ">=0.1,<1"')
+        if not _COMPARED[match[1] or "=="](_numbers(__version__), _numbers(match[2])):
+            raise ConfigError(
+                f"{origin}: tfnanlint {value} is required, and this is tfnanlint {__version__}"
+            )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`0.1` as (0, 1, 0)."""
+    numbers = [int(part) for part in re.findall(r"\d+", version)[:3]]
+    return tuple(numbers + [0] * (3 - len(numbers)))
+
+
+_ONE_VERSION = r"\s*(==|!=|>=|<=|>|<)?\s*\d+(\.\d+){0,2}\s*"
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 _SHAPES: dict[str, dict[str, Any]] = {
     "rules": _STRINGS,
     "patterns": _STRINGS,
+    "names": _STRINGS,
     "rules-by-pattern": {"type": "object", "additionalProperties": _STRINGS},
     "certainty": {"enum": list(CERTAINTIES)},
     "boolean": {"type": "boolean"},
     "bytes": {"type": "integer", "exclusiveMinimum": 0},
     "path": {"type": "string", "minLength": 1},
+    "version": {
+        "type": "string",
+        "pattern": rf"^{_ONE_VERSION}(,{_ONE_VERSION})*$",
+    },
     "epsilon": {"type": "number", "minimum": LEAST_EPSILON, "maximum": LARGEST_EPSILON},
     "modes": {"type": "array", "items": {"enum": list(MODES)}, "minItems": 1, "uniqueItems": True},
     "release": {"type": "string", "pattern": r"^[12]\.\d{1,2}(\.\d{1,2})?$"},
@@ -205,7 +289,9 @@ _SHAPES: dict[str, dict[str, Any]] = {
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of `tfnanlint.toml`, and of the table `tool.tfnanlint` in `pyproject.toml`."""
+    """The JSON schema of `tfnanlint.toml`, and of the table `tool.tfnanlint` in
+    `pyproject.toml`.
+    """
     properties = {}
     for name, key in KEYS.items():
         meaning = key.meaning[0].upper() + key.meaning[1:]
@@ -215,7 +301,9 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "tfnanlint",
-        "description": "Settings of tfnanlint: tfnanlint.toml, or [tool.tfnanlint] in pyproject.toml",
+        "description": (
+            "Settings of tfnanlint: tfnanlint.toml, or [tool.tfnanlint] in pyproject.toml"
+        ),
         "type": "object",
         "properties": properties,
         "additionalProperties": False,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
+from tfnanlint.config import plugins
 from tfnanlint.config.keys import (
     CERTAINTIES,
     DEFAULT_EXCLUDE,
@@ -59,7 +60,9 @@ class Rule(Protocol):
 
 
 def withheld(rule: Rule) -> str:
-    """What a rule reports only when asked for (`--certainty`), in words; "" when that is nothing."""
+    """What a rule reports only when asked for (`--certainty`), in words; "" when that is
+    nothing.
+    """
     return ", ".join(
         one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.name))
     )
@@ -70,7 +73,7 @@ class Layer:
     """The settings that one place states: a configuration file, an inline `--config`, or the flags.
 
     None means that the place does not say. Patterns are relative to `root`; `origin` is named in
-    errors. Only the flags can say that suppression comments count for nothing.
+    errors, with the line of the key in `rows`. Only the flags can say that suppression comments count for nothing.
     """
 
     origin: str = "defaults"
@@ -92,30 +95,64 @@ class Layer:
     modes: tuple[str, ...] | None = None
     target_tensorflow: str | None = None
     ignore_comments: bool | None = None
+    fixable: tuple[str, ...] | None = None
+    unfixable: tuple[str, ...] = ()
+    extend: str | None = None
+    required_version: str | None = None
+    plugins: tuple[str, ...] | None = None
+    rows: tuple[tuple[str, int], ...] = ()
+
+    def place(self, key: str) -> str:
+        """Where a key stands: the file and, where that is known, the line."""
+        row = dict(self.rows).get(key)
+        return self.origin if row is None else f"{self.origin}:{row}"
 
 
 # ---------------------------------------------------------------------------------------------------------
 # Reading
 
 
-def layer(table: dict[str, Any], origin: str, root: str) -> Layer:
-    """A checked layer out of a TOML table. Raises `ConfigError` on an unknown key or a value of the
-    wrong kind.
+def layer(table: dict[str, Any], origin: str, root: str, text: str = "") -> Layer:
+    """A checked layer out of a TOML table; `text` is that of the file, for the lines of its keys.
+    Raises `ConfigError` with all unknown keys and all values of the wrong kind.
     """
+    rows = tuple((key, row) for key in table if (row := _row(text, key)))
+    places = {key: f"{origin}:{row}" for key, row in rows}
     values: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in KEYS:
-            where = (
-                "; in tfnanlint.toml the keys stand at the top level"
-                if key == "tool"
-                else hint(key, KEYS)
-            )
-            raise ConfigError(f"{origin}: unknown key `{key}`{where}")
-        values[key.replace("-", "_")] = checked_value(key, value, origin)
-    return Layer(origin, root, **values)
+    problems: list[str] = []
+    # A file for another version may have keys that this one does not know.
+    for key in sorted(table, key=lambda key: key != "required-version"):
+        place = places.get(key, origin)
+        try:
+            values[key.replace("-", "_")] = _checked(key, table[key], place)
+        except ConfigError as error:
+            problems += error.args
+            if key == "required-version":
+                break
+    if problems:
+        raise ConfigError(*problems)
+    return Layer(origin, root, **values, rows=rows)
 
 
-def _toml(text: str, origin: str) -> dict[str, Any]:
+def _checked(key: str, value: Any, place: str) -> Any:
+    """The value of a key. Raises `ConfigError`."""
+    if key in KEYS:
+        return checked_value(key, value, place)
+    at_top = "; in tfnanlint.toml the keys stand at the top level"
+    raise ConfigError(f"{place}: unknown key `{key}`{at_top if key == 'tool' else hint(key, KEYS)}")
+
+
+def _row(text: str, key: str) -> int:
+    """The line on which a key of the table of tfnanlint stands; 0 where it is not to be seen."""
+    start = re.search(r"^\s*\[\s*tool\s*\.\s*tfnanlint\s*\]", text, re.M)
+    name = re.escape(key)
+    pattern = rf"""^\s*(?:["']?{name}["']?\s*[=.]|\[[\w\s.]*["']?{name}["']?[\s.\]])"""
+    found = re.compile(pattern, re.M).search(text, start.end() if start else 0)
+    return text.count("\n", 0, found.end()) + 1 if found else 0
+
+
+def toml_table(text: str, origin: str) -> dict[str, Any]:
+    """The table that TOML states. Raises `ConfigError` for what is no TOML, or nested too deeply."""
     try:
         import tomllib
     except ImportError:  # Python 3.10
@@ -158,63 +195,87 @@ def _pyproject_table(text: str, path: str) -> dict[str, Any] | None:
     # parsed.
     if "tfnanlint" not in text:
         return None
-    tool = _toml(text, path).get("tool", {})
+    tool = toml_table(text, path).get("tool", {})
     table = tool.get("tfnanlint") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{path}: `tool.tfnanlint` must be a table")
     return table
 
 
-def read_directory(directory: str, files: Files) -> Layer | None:
-    """The layer that a directory's own configuration file states; `tfnanlint.toml` goes before
-    `pyproject.toml`.
+def read_directory(directory: str, files: Files) -> tuple[Layer, ...]:
+    """The layers that a directory's own configuration file states, weakest first: those of the files
+    that it extends, and its own; `tfnanlint.toml` goes before `pyproject.toml`.
     """
     path = os.path.join(directory, "tfnanlint.toml")
     text = _config_text(path, files)
     if text is not None:
-        return layer(_toml(text, path), path, directory)
+        return _extended(layer(toml_table(text, path), path, directory, text), path, files)
     path = os.path.join(directory, "pyproject.toml")
     text = _config_text(path, files)
     table = _pyproject_table(text, path) if text is not None else None
-    return layer(table, path, directory) if table is not None else None
+    if text is None or table is None:
+        return ()
+    return _extended(layer(table, path, directory, text), path, files)
 
 
-def read_option(option: str, root: str, files: Files) -> Layer:
-    """The layer of one `--config` option: the path of a configuration file, or TOML such as
+def read_option(option: str, root: str, files: Files) -> tuple[Layer, ...]:
+    """The layers of one `--config` option: the path of a configuration file, or TOML such as
     `certainty = "may"`.
     """
     path = os.path.join(root, option)
     text = _config_text(path, files) if "\0" not in option else None
     if text is not None:
-        if os.path.basename(option) == "pyproject.toml":
-            return layer(_pyproject_table(text, option) or {}, option, root)
-        return layer(_toml(text, option), option, root)
+        return _extended(_file_layer(text, option, root), path, files)
     if "=" in option:
-        return layer(_toml(option, "--config"), "--config", root)
+        return (layer(toml_table(option, "--config"), "--config", root),)
     raise ConfigError(
         f'--config: `{option}` is neither a file nor a setting such as `certainty = "may"`'
     )
+
+
+def _file_layer(text: str, path: str, root: str) -> Layer:
+    """The layer of one file, which is called `path` in errors."""
+    project = os.path.basename(path) == "pyproject.toml"
+    table = _pyproject_table(text, path) or {} if project else toml_table(text, path)
+    return layer(table, path, root, text)
+
+
+def _extended(stated: Layer, path: str, files: Files) -> tuple[Layer, ...]:
+    """A layer behind those of the files that it extends. Raises `ConfigError`."""
+    layers = [stated]
+    seen = {os.path.normpath(path)}
+    while layers[0].extend is not None:
+        place = layers[0].place("extend")
+        path = os.path.normpath(os.path.join(os.path.dirname(path), layers[0].extend))
+        if path in seen:
+            raise ConfigError(f"{place}: `extend` leads in a circle to {path}")
+        seen.add(path)
+        text = _config_text(path, files)
+        if text is None:
+            raise ConfigError(f"{place}: `extend`: there is no file {path}")
+        layers.insert(0, _file_layer(text, path, os.path.dirname(path)))
+    return tuple(layers)
 
 
 # ---------------------------------------------------------------------------------------------------------
 # Which rules
 
 
-_PREFIX = re.compile(r"TFN\d{0,3}")
+_PREFIX = re.compile(r"[A-Z]{2,}\d{0,3}")
 
 
 def _chosen(selector: str, rules: Sequence[Rule], preview: bool) -> tuple[int, list[Rule]]:
     """How specific a selector is, and the rules it stands for; none when it is unknown.
 
-    Rules in preview are chosen by a digit prefix, a code or a slug; by `ALL` or `TFN` only with the
-    setting `preview`.
+    Rules in preview are chosen by a digit prefix, a code or a slug; by `ALL` or by letters such as
+    `TFN` only with the setting `preview`.
     """
     name = selector.strip()
     upper = name.upper()
-    if upper in ("ALL", "TFN"):
-        return len(upper) if upper == "TFN" else 0, [
-            rule for rule in rules if preview or not rule.preview
-        ]
+    if upper == "ALL" or upper.isalpha() and _PREFIX.fullmatch(upper):
+        start = "" if upper == "ALL" else upper
+        family = [rule for rule in rules if rule.code.rstrip("0123456789") == start or not start]
+        return len(start), [rule for rule in family if preview or not rule.preview]
     exact = [rule for rule in rules if upper == rule.code or name.lower() == rule.slug]
     if exact:
         return 6, exact
@@ -226,15 +287,19 @@ def _chosen(selector: str, rules: Sequence[Rule], preview: bool) -> tuple[int, l
 def _expand(
     selectors: Iterable[str], rules: Sequence[Rule], origin: str, preview: bool
 ) -> list[tuple[int, list[Rule]]]:
-    expanded = []
+    expanded: list[tuple[int, list[Rule]]] = []
+    problems: list[str] = []
     for selector in selectors:
         specific, chosen = _chosen(selector, rules, preview)
-        if not chosen:
-            if any(selector.strip() in (notice.code, notice.slug) for notice in notices.NOTICES):
-                raise ConfigError(f"{origin}: `{selector}` can be neither selected nor ignored")
+        if chosen:
+            expanded.append((specific, chosen))
+        elif any(selector.strip() in (notice.code, notice.slug) for notice in notices.NOTICES):
+            problems.append(f"{origin}: `{selector}` can be neither selected nor ignored")
+        else:
             known = [name for rule in rules for name in (rule.code, rule.slug)]
-            raise ConfigError(f"{origin}: unknown rule `{selector}`{hint(selector, known)}")
-        expanded.append((specific, chosen))
+            problems.append(f"{origin}: unknown rule `{selector}`{hint(selector, known)}")
+    if problems:
+        raise ConfigError(*problems)
     return expanded
 
 
@@ -248,14 +313,14 @@ def _selected(layers: Sequence[Layer], rules: Sequence[Rule]) -> set[str]:
     codes = {rule.code for rule in rules if preview or not rule.preview}
     for stated in layers:
         said: list[tuple[int, bool, list[Rule]]] = []
-        for on, selectors in (
-            (True, stated.select or ()),
-            (True, stated.extend_select),
-            (False, stated.ignore),
+        for on, key, selectors in (
+            (True, "select", stated.select or ()),
+            (True, "extend-select", stated.extend_select),
+            (False, "ignore", stated.ignore),
         ):
             said += [
                 (specific, not on, chosen)
-                for specific, chosen in _expand(selectors, rules, stated.origin, preview)
+                for specific, chosen in _expand(selectors, rules, stated.place(key), preview)
             ]
         if stated.select is not None:
             codes = set()
@@ -265,11 +330,25 @@ def _selected(layers: Sequence[Layer], rules: Sequence[Rule]) -> set[str]:
     return codes
 
 
+def _fixable(layers: Sequence[Layer], rules: Sequence[Rule]) -> frozenset[str]:
+    """The codes of the rules whose findings may be repaired."""
+    stated = next((one for one in reversed(layers) if one.fixable is not None), None)
+    codes = {rule.code for rule in rules}
+    if stated is not None:
+        chosen = _expand(stated.fixable or (), rules, stated.place("fixable"), True)
+        codes = {rule.code for _, some in chosen for rule in some}
+    for one in layers:
+        for _, some in _expand(one.unfixable, rules, one.place("unfixable"), True):
+            codes.difference_update(rule.code for rule in some)
+    return frozenset(codes)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What applies to one file: the rules that run, how sure a finding must be, whether idle
     comments are reported, whether fixes that move values are applied, every known rule by its code,
-    whether comments hide findings, and what the project works with.
+    whether comments hide findings, what the project works with, and the codes of rules whose
+    findings are not to be repaired.
     """
 
     rules: tuple[Rule, ...]
@@ -279,6 +358,7 @@ class Policy:
     known: dict[str, Rule] = field(compare=False)
     comments: bool = True
     setup: Setup = Setup()
+    unfixable: frozenset[str] = frozenset()
 
     def reports(self, finding: Finding) -> bool:
         """Whether a finding is shown: it is sure enough, and concerns the modes and releases that
@@ -287,7 +367,9 @@ class Policy:
         return self.setup.concerns(finding) and self.sure(finding)
 
     def sure(self, finding: Finding) -> bool:
-        """Whether a finding is sure enough to be shown, with what is known of the gradient there."""
+        """Whether a finding is sure enough to be shown, with what is known of the gradient
+        there.
+        """
         return self.graded(finding) and not self._silent(finding)
 
     def withholds(self, finding: Finding) -> bool:
@@ -346,7 +428,7 @@ def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
 
 # What says which files are checked and which findings are shown, but not what is found in a file.
 _ABOUT_FILES = frozenset(
-    "origin root exclude extend_exclude force_exclude respect_gitignore max_file_size baseline".split()
+    "origin root exclude extend_exclude force_exclude respect_gitignore max_file_size baseline extend required_version rows".split()
 )
 
 
@@ -368,6 +450,7 @@ class Settings:
         self._policies: dict[frozenset[str], Policy] = {}
         self._identity: str | None = None
         self._selected: set[str] | None = None
+        self._unfixable: set[str] = set()
         self._exclusions: list[Patterns] | None = None
         self._ignores: list[tuple[Patterns, bool, frozenset[str]]] | None = None
 
@@ -386,7 +469,7 @@ class Settings:
         """
         name = key.replace("-", "_")
         said = [one for one in self.layers if getattr(one, name) not in (None, ())]
-        if key not in ("extend-select", "ignore", "extend-exclude"):
+        if key not in ("extend-select", "ignore", "extend-exclude", "unfixable"):
             said = said[-1:]
         if not said:
             return KEYS[key].default, self.DEFAULTS
@@ -459,7 +542,13 @@ class Settings:
         them.
         """
         return any(
-            s.select or s.extend_select or s.ignore or s.per_file_ignores for s in self.layers
+            s.select
+            or s.extend_select
+            or s.ignore
+            or s.per_file_ignores
+            or s.fixable
+            or s.unfixable
+            for s in self.layers
         )
 
     def excludes_name(self, path: str) -> bool:
@@ -469,7 +558,9 @@ class Settings:
         return os.path.basename(path) in DEFAULT_EXCLUDE and self._last("exclude", None) is None
 
     def excludes_pattern(self, path: str, directory: bool) -> bool:
-        """Whether a configured pattern excludes an absolute path, or a directory that it lies in."""
+        """Whether a configured pattern excludes an absolute path, or a directory that it lies
+        in.
+        """
         if self._exclusions is None:
             stated = next((s for s in reversed(self.layers) if s.exclude is not None), None)
             self._exclusions = (
@@ -487,6 +578,8 @@ class Settings:
         if self._selected is None:
             self._selected = _selected(self.layers, (*rules, notices.IDLE))
             self._ignores = self._file_ignores((*rules, notices.IDLE))
+            known = {rule.code for rule in (*rules, notices.IDLE)}
+            self._unfixable = known - _fixable(self.layers, (*rules, notices.IDLE))
         ignored = frozenset().union(
             *(
                 codes
@@ -504,6 +597,7 @@ class Settings:
                 known={rule.code: rule for rule in (*rules, *notices.NOTICES)},
                 comments=not self._last("ignore_comments", False),
                 setup=self.setup,
+                unfixable=frozenset(self._unfixable),
             )
         return self._policies[ignored]
 
@@ -513,7 +607,9 @@ class Settings:
             return []
         ignores = []
         for pattern, selectors in stated.per_file_ignores.items():
-            expanded = _expand(selectors, rules, f"{stated.origin}: per-file-ignores", True)
+            expanded = _expand(
+                selectors, rules, f"{stated.place('per-file-ignores')}: per-file-ignores", True
+            )
             codes = frozenset(rule.code for _, chosen in expanded for rule in chosen)
             negated = pattern.startswith("!")
             ignores.append((_patterns(stated, [pattern.removeprefix("!")]), negated, codes))
@@ -525,7 +621,8 @@ class Configuration:
     line states.
 
     `options` are the values of `--config`; `flags` the layer of the other flags; `isolated` leaves
-    files unread; `files` is where they are read from.
+    files unread; `files` is where they are read from. With `trusted` flags and options are the
+    user's own words, and may allow plugins. `plugins` are those that may run.
     """
 
     def __init__(
@@ -534,19 +631,39 @@ class Configuration:
         options: Sequence[str] = (),
         isolated: bool = False,
         files: Files | None = None,
+        trusted: bool = True,
     ):
         self.files = files or WorkTree()
         stated = [read_option(option, flags.root, self.files) for option in options]
-        files = [one for one in stated if one.origin != "--config"]
-        if len(files) > 1:
-            raise ConfigError(f"--config: more than one file: {files[0].origin}, {files[1].origin}")
-        if files and isolated:
+        named = [layers for layers in stated if layers[-1].origin != "--config"]
+        if len(named) > 1:
+            first, second = named[0][-1].origin, named[1][-1].origin
+            raise ConfigError(f"--config: more than one file: {first}, {second}")
+        if named and isolated:
             raise ConfigError("--config: a file cannot be used together with --isolated")
-        self._file = files[0] if files else None
-        self._above = [one for one in stated if one.origin == "--config"] + [flags]
-        self._look_up = not isolated and not files
+        inline = [one for layers in stated for one in layers if one.origin == "--config"]
+        self._above = [*inline, flags]
+        self._look_up = not isolated and not named
         self._directories: dict[str, Settings] = {}
-        self._default = Settings(([self._file] if files else []) + self._above)
+        self._default = Settings([*(named[0] if named else ()), *self._above])
+        mine = self._default.layers if trusted else ()
+        self.plugins = self._allowed(mine, isolated)
+        plugins.refuse_others(self._default.layers, self.plugins)
+
+    def _allowed(self, mine: Sequence[Layer], isolated: bool) -> tuple[str, ...]:
+        """The plugins that the user allows: on the command line, in the environment, and in a file
+        of their own.
+        """
+        allowed = [name for one in mine for name in one.plugins or ()]
+        allowed += plugins.named_by_variable()
+        path = plugins.user_file()
+        text = None if isolated else _config_text(path, WorkTree())
+        if text is not None:
+            stated = layer(toml_table(text, path), path, os.path.dirname(path), text)
+            if others := {key for key, _ in stated.rows} - {"plugins"}:
+                raise ConfigError(f"{path}: only `plugins` may stand here, not `{min(others)}`")
+            allowed += stated.plugins or ()
+        return tuple(dict.fromkeys(allowed))
 
     def for_directory(self, directory: str) -> Settings:
         """The settings for the files in an absolute directory. Raises `ConfigError`."""
@@ -558,8 +675,9 @@ class Configuration:
             below.append(directory)
             stated = read_directory(directory, self.files)
             parent = os.path.dirname(directory)
-            if stated is not None:
-                settings = Settings([stated, *self._above])
+            if stated:
+                plugins.refuse_others(stated, self.plugins)
+                settings = Settings([*stated, *self._above])
             elif parent == directory:
                 settings = self._default
             else:

@@ -41,6 +41,21 @@ class WorkTree:
         return data
 
 
+# Git reads: it neither locks, fetches nor asks, and says what it has to say in English.
+GIT_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+def git_command(*arguments: str) -> list[str]:
+    """A command of Git that runs no program which the settings of a repository name."""
+    settings = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never")
+    return ["git", *(part for setting in settings for part in ("-c", setting)), *arguments]
+
+
 class Revision:
     """A commit of the git repository around a directory. Raises `ConfigError` when there is no such
     thing.
@@ -66,21 +81,11 @@ class Revision:
         """What a git command prints; b"" when it ends with one of the `missing` codes."""
         import subprocess
 
-        # A repository's own configuration must not have programs run for reading it.
-        settings = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never")
-        flags = [part for setting in settings for part in ("-c", setting)]
-        command = ["git", *flags, *arguments]
-        environment = {
-            **os.environ,
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_NO_LAZY_FETCH": "1",
-            "LC_ALL": "C",
-        }
         try:
             done = subprocess.run(
-                command,
+                git_command(*arguments),
                 cwd=self._directory,
-                env=environment,
+                env={**os.environ, **GIT_ENVIRONMENT},
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
             )

@@ -1,1 +1,1 @@
-"""Guesses from names, folders and docstrings: each stands here once, with its reason."""
+"""Guesses from names and folders: each stands here once, with its reason."""

@@ -46,6 +46,7 @@ _RANDOM_INITIALIZER: Final = re.compile(
     re.IGNORECASE,
 )
 _KERNEL: Final = re.compile(r"(?:(?:depthwise|pointwise|recurrent)_)?kernel")
+_COMPILER: Final = re.compile(r"keras|jit_compile|experimental_compile|^xla$", re.IGNORECASE)
 _TRAINING: Final = ("training", "is_training")
 _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
 
@@ -161,3 +162,8 @@ def gives_size(name: str) -> bool:
 def is_session(name: str) -> bool:
     """Whether an object of this name is a session of TensorFlow 1: `sess`, `self.session`."""
     return "sess" in name.lower()
+
+
+def names_compiler(name: str) -> bool:
+    """Whether a name in a file says that XLA may compile its functions: `jit_compile`, `keras`."""
+    return _COMPILER.search(name) is not None

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_MEASUREMENT: Final = re.compile(
-    r"(?:^|_)(?:metrics?|accuracy|precision|recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
-    r"schedules?|learning_rate|(?<!weight_)decay|configure|stats?|statistics|diagnostics?|"
-    r"monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|augment(?:ation)?)(?:_|$)"
+# What is measured or prepared and not trained. Metrics go by the name of precision, and so do the
+# dtypes of a program (`mixed_precision.py`).
+_MEASURED: Final = re.compile(
+    r"(?:^|_)(?:metrics?|accuracy|(?<!mixed_)(?<!half_)(?<!single_)(?<!double_)(?<!full_)(?<!low_)"
+    r"(?<!float_)(?<!numeric_)(?<!numerical_)precision(?!_(?:policy|plugin|scope|utils?|training))|"
+    r"recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
+    r"schedules?|learning_rate|(?<!weight_)decay|configure|"
+    r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|"
+    r"augment(?:ation)?)(?:_|$)"
 )
 _LOSS: Final = re.compile(
     r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|"
@@ -62,9 +67,11 @@ _CHECK: Final = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|en
 _FAILURE_EXPECTED: Final = re.compile(r"raises|assertRaises|expect|warns", re.IGNORECASE)
 
 
-def measures(name: str) -> bool:
-    """Whether a function or file measures or prepares, and is not trained: `accuracy_stats`."""
-    return _MEASUREMENT.search(name.lower()) is not None
+def is_measured(name: str) -> bool:
+    """Whether a function or file measures or prepares, and is not trained: `accuracy_stats`; not
+    `mixed_precision`.
+    """
+    return _MEASURED.search(name.lower()) is not None
 
 
 def names_loss(name: str) -> bool:

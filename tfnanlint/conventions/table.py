@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Final
 
-from tfnanlint.conventions import docstrings, files, identifiers, roles, texts
+from tfnanlint.conventions import files, identifiers, roles, texts
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,14 @@ CONVENTIONS: Final = (
         "the method `run` of the object leaves the graph: no gradient comes back",
         "`tf.Session` is held under this name",
     ),
+    Convention(
+        identifiers.names_compiler,
+        "in a file that holds the name, XLA may compile its functions",
+        "`fit` of Keras does so on a GPU",
+    ),
     # Roles
     Convention(
-        roles.measures,
+        roles.is_measured,
         "no gradient is taken in a function of this name, or in a file of this name",
         "metrics, schedules and preprocessing are written beside what is trained",
     ),
@@ -281,11 +286,6 @@ CONVENTIONS: Final = (
     ),
     # Texts
     Convention(
-        texts.may_be_compiled,
-        "XLA may compile the file's functions",
-        "`fit` of Keras does so on a GPU",
-    ),
-    Convention(
         texts.compiles_model,
         "the layers of the file run under XLA",
         "`compile` is given `jit_compile=True` on one line",
@@ -326,11 +326,6 @@ CONVENTIONS: Final = (
         "the methods of `LossScaleOptimizer`",
     ),
     Convention(
-        texts.half_precision,
-        "the program computes in 16 bits",
-        "a policy set anywhere in a program holds for all of it",
-    ),
-    Convention(
         texts.asks_for_elements,
         "what stands behind the test has elements",
         "words for counts and sizes in a test",
@@ -339,11 +334,5 @@ CONVENTIONS: Final = (
         texts.may_divide,
         "a line is looked at for a division",
         "the sign, or the start of the functions' names",
-    ),
-    # Docstrings
-    Convention(
-        docstrings.promises_positive,
-        "a parameter is above 0",
-        "the docstring demands it of whoever calls",
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_XLA: Final = re.compile(r"keras|jit_compile|experimental_compile|\bxla\b", re.IGNORECASE)
 _MODEL_UNDER_XLA: Final = re.compile(r"\.compile\([^#\n]*jit_compile\s*=\s*True")
 _FIRST_VERSION: Final = re.compile(
     r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|"
@@ -27,16 +26,10 @@ _SCALED_DATA: Final = re.compile(
 )
 _SCALED_LOSS: Final = re.compile(
     r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|"
-    r"enable_mixed_precision_graph_rewrite)\b"
+    r"LossScaleOptimizer|enable_mixed_precision_graph_rewrite)\b"
 )
-_HALF_PRECISION: Final = re.compile(rb"mixed_(b?float16)|set_floatx\(\s*['\"](b?float16)")
 _EMPTINESS: Final = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
 _DIVISION: Final = re.compile(r"/|div")
-
-
-def may_be_compiled(text: str) -> bool:
-    """Whether XLA may compile a file's functions: `fit` of Keras does so on a GPU."""
-    return _XLA.search(text) is not None
 
 
 def compiles_model(text: str) -> bool:
@@ -79,14 +72,6 @@ def scales_data(text: str) -> bool:
 def scales_loss(text: str) -> bool:
     """Whether a file scales its loss by hand, or has it scaled: `get_scaled_loss`."""
     return _SCALED_LOSS.search(text) is not None
-
-
-def half_precision(data: bytes) -> str:
-    """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); ""
-    where it asks for none.
-    """
-    asked = _HALF_PRECISION.search(data) if b"float16" in data else None
-    return (asked[1] or asked[2]).decode() if asked is not None else ""
 
 
 def asks_for_elements(test: str) -> bool:

@@ -42,7 +42,8 @@ def main(argv: list[str] | None = None) -> int:
             continue
         stale = True
         print(
-            f"{path.relative_to(ROOT)} {'is stale' if arguments.check else 'written: read the difference'}"
+            f"{path.relative_to(ROOT)}"
+            f" {'is stale' if arguments.check else 'written: read the difference'}"
         )
         if not arguments.check:
             path.write_bytes(new.encode())

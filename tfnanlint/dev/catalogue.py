@@ -8,6 +8,7 @@ import inspect
 import re
 import textwrap
 from dataclasses import dataclass
+from functools import cache
 
 from tfnanlint.dev.repository import ROOT, rule_file
 from tfnanlint.diagnostics.findings import Claim
@@ -103,33 +104,60 @@ class StatedFix:
         return Claim[self.claim].safe if self.claim else None
 
 
+# Modules with repairs that rules share, by the names that rules and these modules have for them.
+_SHARED = {
+    "repairs": "rule/recipes",
+    "quotients": "rule/quotients",
+    "absorbed_epsilon_repairs": "rule/absorbed_epsilons",
+    "cross_entropy_repairs": "rule/cross_entropies",
+    "input_masks": "rule/input_masks",
+    "late_guard_repairs": "rule/late_guards",
+    "here": "rule/registry",
+}
+# Of these the repairs of other modules that they use count, too.
+_COMPOSED = (
+    "absorbed_epsilon_repairs",
+    "cross_entropy_repairs",
+    "late_guard_repairs",
+    "input_masks",
+)
+
+
+@cache
 def stated_fixes(rule: Rule) -> list[StatedFix]:
     """Each title that a rule's file gives a fix, also those of the shared repairs and of the
     context that it uses.
     """
     tree = ast.parse(rule_file(rule).read_text())
     found = _stated(tree, tree)
-    for name, module in (
-        ("repairs", "rule/recipes"),
-        ("quotients", "rule/quotients"),
-        ("here", "rule/registry"),
-    ):
-        used = {
-            node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == name
-        }
-        shared = ast.parse((ROOT / "tfnanlint" / f"{module}.py").read_text())
-        methods = [
-            node
-            for node in ast.walk(shared)
-            if isinstance(node, ast.FunctionDef) and node.name in used
-        ]
-        for function in dict.fromkeys([*methods, *_reached(shared, used)]):
-            found += _stated(function, shared)
+    parts: list[ast.AST] = [tree]
+    for name in _COMPOSED:
+        module, functions = _used(name, parts)
+        parts += functions
+        found += [fix for function in functions for fix in _stated(function, module)]
+    for name in [name for name in _SHARED if name not in _COMPOSED]:
+        module, functions = _used(name, parts)
+        found += [fix for function in functions for fix in _stated(function, module)]
     return list(dict.fromkeys(found))
+
+
+def _used(name: str, parts: list[ast.AST]) -> tuple[ast.Module, list[ast.stmt]]:
+    """A shared module, and those of its definitions that some parts of a program use, or that these
+    refer to.
+    """
+    used = {
+        node.attr
+        for part in parts
+        for node in ast.walk(part)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+    }
+    module = ast.parse((ROOT / "tfnanlint" / f"{_SHARED[name]}.py").read_text())
+    methods = [
+        node for node in ast.walk(module) if isinstance(node, ast.FunctionDef) and node.name in used
+    ]
+    return module, list(dict.fromkeys([*methods, *_reached(module, used)]))
 
 
 def _reached(module: ast.Module, names: set[str]) -> list[ast.stmt]:
@@ -156,14 +184,20 @@ def _reached(module: ast.Module, names: set[str]) -> list[ast.stmt]:
     return found
 
 
-def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
-    constants = {
+@cache
+def _constants(module: ast.Module) -> dict[str, ast.expr]:
+    """What is assigned to each name of a module."""
+    return {
         target.id: node.value
         for node in ast.walk(module)
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+
+
+def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
+    constants = _constants(module)
     found = []
     for call in ast.walk(part):
         words = (

@@ -1,4 +1,5 @@
-"""docs/rules, the README's rule table, docs/conventions.md, the manual page and the schema.
+"""docs/rules, the README's rule table, docs/conventions.md, the manual page, the schema and the pages of
+verdicts, written from their sources.
 `python -m tfnanlint.dev.docs [--check]`.
 """
 
@@ -12,10 +13,11 @@ from pathlib import Path
 
 from tfnanlint.config.keys import KEYS, schema
 from tfnanlint.config.layers import withheld
-from tfnanlint.dev import conventions, manual, scores
+from tfnanlint.dev import conventions, manual, scores, verdicts
+from tfnanlint.dev import map as structure
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
-from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.diagnostics.grades import severities
 from tfnanlint.rule.registry import Rule, load
 
 _APPLIED = {
@@ -40,6 +42,9 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     )
     found[ROOT / "docs" / "conventions.md"] = conventions.page()
     found[ROOT / "docs" / "fixes.md"] = scores.page()
+    found |= verdicts.pages()
+    architecture = ROOT / "docs" / "architecture.md"
+    found[architecture] = with_table(architecture.read_text(), structure.table(ROOT), "packages")
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
     found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
     return found
@@ -75,20 +80,14 @@ def page(rule: Rule) -> str:
 
 
 def facts(rule: Rule) -> str:
-    said = [f"Reported by default: {grades(rule)}."]
+    said = [f"Reports: {severities(rule.default)}."]
     if rule.silent:
         said.append(f"With `--certainty` only: {withheld(rule)}.")
     if rule.preview:
-        said.append("In preview: off unless selected.")
+        said.append("In preview: runs only with `--preview` or when it is selected.")
     if rule.over:
         said.append(f"At the same place it replaces {', '.join(rule.over)}.")
     return " ".join(said)
-
-
-def grades(rule: Rule) -> str:
-    return ", ".join(
-        one.name.lower() for one in sorted(Certainty, reverse=True) if one in rule.default
-    )
 
 
 def with_code_blocks(text: str) -> str:
@@ -119,7 +118,7 @@ def table(rules: tuple[Rule, ...], folder: str) -> str:
     for rule in rules:
         summary = rule.summary.rstrip(".")
         rows.append(
-            f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} | {grades(rule)} | {fix_column(rule)} |"
+            f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} | {severities(rule.default)}{' (preview)' if rule.preview else ''} | {fix_column(rule)} |"
         )
     return "\n".join(rows) + "\n"
 

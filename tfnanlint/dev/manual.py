@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from tfnanlint import __version__
 from tfnanlint.cli.flags import parser
+from tfnanlint.version import __version__
 
 _EXIT = (
     ("0", "nothing was found, or everything found was fixed"),
@@ -29,8 +29,10 @@ _ENVIRONMENT = (
     ("TFNANLINT_CACHE_DIR", "the folder for what is remembered, as --cache-dir"),
     (
         "CI",
-        "remember nothing, unless a folder for it is named; say on standard error how many findings "
-        "were not shown, in every format",
+        (
+            "remember nothing, unless a folder for it is named; say on standard error how many"
+            " findings were not shown, in every format"
+        ),
     ),
 )
 

@@ -1,8 +1,9 @@
-"""The map of the package: `python -m tfnanlint.dev.map [FOLDER] [--figures]`.
+"""The map of the package: `python -m tfnanlint.dev.map [FOLDER] [--figures | --page]`.
 
 It prints each package of tfnanlint with the first line of its docstring and the packages that it
 imports; a module beside the packages counts as one. All imports count: those for annotations only,
-and those inside functions. `--figures` prints what can be counted of the structure instead. FOLDER
+and those inside functions. `--figures` prints what can be counted of the structure instead,
+`--page` the map as a table in Markdown. FOLDER
 is another checkout.
 """
 
@@ -41,8 +42,9 @@ class File:
 
     @property
     def purpose(self) -> str:
-        """The first line of the docstring."""
-        return (ast.get_docstring(self.tree) or "").split("\n")[0]
+        """The first sentence of the docstring, without its full stop."""
+        paragraph = (ast.get_docstring(self.tree) or "").split("\n\n")[0]
+        return " ".join(paragraph.split()).split(". ")[0].removesuffix(".")
 
 
 def files(root: Path, folder: str) -> list[File]:
@@ -216,6 +218,25 @@ def long_lines(known: Iterable[File]) -> int:
     return sum(len(line) > MAX_LINE for one in known for line in one.text.splitlines())
 
 
+# What answers questions about programs: all but front ends and tools.
+FRONT = frozenset("__main__ cli dev files lsp report suppression config pipeline".split())
+# Tables that `tfnanlint.dev` writes.
+TABLES = frozenset(("tfnanlint.ops.signatures", "tfnanlint.ops.spellings"))
+
+
+def largest_room(known: Iterable[File]) -> tuple[str, int]:
+    """The package of the engine with the most lines, and their share in percent; families of ops
+    and other packages within a package count as packages of their own.
+    """
+    lines: dict[str, int] = {}
+    for one in known:
+        if one.package and one.package not in FRONT and one.module not in TABLES:
+            room = one.path.parent.relative_to(one.path.parents[one.module.count(".")]).as_posix()
+            lines[room] = lines.get(room, 0) + len(one.text.splitlines())
+    name = max(lines, key=lambda room: lines[room], default="")
+    return name, round(100 * lines.get(name, 0) / max(1, sum(lines.values())))
+
+
 # Output
 
 
@@ -223,14 +244,16 @@ def figures(root: Path) -> dict[str, object]:
     """What `--figures` prints."""
     package, rules = files(root, NAME), files(root, "rules")
     arrows = imports(package)
-    rooms = between_packages(package, arrows)
+    between = between_packages(package, arrows)
     both = [*package, *rules]
-    modules, packages = circles(arrows), circles(rooms)
+    modules, packages = circles(arrows), circles(between)
+    largest, share = largest_room(package)
     return {
-        "packages, and modules beside them": len(rooms),
+        "packages, and modules beside them": len(between),
         "modules": len(package),
         "lines of the package": sum(len(one.text.splitlines()) for one in package),
-        "arrows between packages": sum(map(len, rooms.values())),
+        f"percent of the engine's lines in its largest package ({largest})": share,
+        "arrows between packages": sum(map(len, between.values())),
         "arrows between modules": sum(map(len, arrows.values())),
         "circles of packages": len(packages),
         "largest circle of packages": max(map(len, packages), default=0),
@@ -242,17 +265,32 @@ def figures(root: Path) -> dict[str, object]:
     }
 
 
-def drawn(root: Path) -> Iterator[str]:
-    """The lines of the map: each package after those that it imports, as far as there are no
-    circles.
+def rooms(root: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Each package with its purpose and the packages that it imports, after those, as far as there
+    are no circles.
     """
     package = files(root, NAME)
     purposes = {one.module.removeprefix(f"{NAME}."): one.purpose for one in package}
-    rooms = between_packages(package, imports(package))
-    for name in in_order(rooms):
-        yield f"{name}: {purposes.get(name, '')}"
-        if rooms[name]:
-            yield f"    imports {', '.join(sorted(rooms[name]))}"
+    arrows = between_packages(package, imports(package))
+    for name in in_order(arrows):
+        yield name, purposes.get(name, ""), sorted(arrows[name])
+
+
+def drawn(root: Path) -> Iterator[str]:
+    """The lines of the map."""
+    for name, purpose, imported in rooms(root):
+        yield f"{name}: {purpose}"
+        if imported:
+            yield f"    imports {', '.join(imported)}"
+
+
+def table(root: Path) -> str:
+    """The map as a table in Markdown, for `docs/architecture.md`."""
+    lines = ["| package | holds | imports |", "|---|---|---|"]
+    for name, purpose, imported in rooms(root):
+        path = f"../{NAME}/{name}" + ("/" if (root / NAME / name).is_dir() else ".py")
+        lines.append(f"| [`{name}`]({path}) | {purpose} | {', '.join(imported)} |")
+    return "\n".join(lines) + "\n"
 
 
 def in_order(rooms: Arrows) -> list[str]:
@@ -277,7 +315,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT)
     parser.add_argument("--figures", action="store_true")
+    parser.add_argument("--page", action="store_true")
     chosen = parser.parse_args(arguments)
+    if chosen.page:
+        print(table(chosen.folder), end="")
+        return 0
     lines = (
         (f"{value:>6} {name}" for name, value in figures(chosen.folder).items())
         if chosen.figures

@@ -130,8 +130,8 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
             file.write(text)
         print(path)
     print(
-        f"Complete what says TODO, then: python -m tfnanlint.dev.bless {arguments.slug} && python -m tfnanlint.dev.docs && "
-        f"python -m pytest -k {arguments.slug}"
+        f"Complete what says TODO, then: python -m tfnanlint.dev.bless {arguments.slug} && python"
+        f" -m tfnanlint.dev.docs && python -m pytest -k {arguments.slug}"
     )
     return 0
 

@@ -1,4 +1,6 @@
-"""Where things stand in a checkout, and the whole pipeline with every rule at its default grades."""
+"""Where things stand in a checkout, and the whole pipeline with every rule at its default
+grades.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def findings(source: Source, rules: Iterable[Rule] | None = None) -> list[Findin
 def fixed(
     source: Source, rules: Iterable[Rule] | None = None, title: str | None = None
 ) -> FixResult:
-    """The source after `--fix --unsafe-fixes`; with a `title`, after the fixes of that title only."""
+    """The source after `--fix --unsafe-fixes`; with a `title`, after the fixes of that title
+    only.
+    """
     settings = policy(rules)
     return fix_source(
         source,

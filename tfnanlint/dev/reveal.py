@@ -1,5 +1,5 @@
-"""What the engine knows at `reveal(x)`: range, flags, dtype, producer, gradient.
-`python -m tfnanlint.dev.reveal FILE`.
+"""What the engine knows at `reveal(x)`: range, flags, dtype, producer, gradient, and with `--terms`
+the terms. `python -m tfnanlint.dev.reveal [--terms] FILE`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tfnanlint.ops.site import Site, same
 from tfnanlint.pipeline.analysis import File, Marks, Subscriptions
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.source import Source
+from tfnanlint.terms.build import terms_of
 from tfnanlint.values.value import NO_CONSTANT, Value
 
 NAME = "reveal"
@@ -38,6 +39,11 @@ class Reveal:
     def same(self) -> bool:
         """Whether both arguments are surely the same number."""
         return same(*self.values)
+
+    @property
+    def terms(self) -> str:
+        """The terms of the first argument, one for each way in which it can arise."""
+        return " | ".join(map(str, terms_of(self.value)))
 
     def __str__(self) -> str:
         if len(self.values) == 2:
@@ -115,9 +121,10 @@ def _differentiated(file: File, value: Value, point: Point, stopped: bool) -> st
 
 
 def main(paths: list[str]) -> int:
-    for path in paths:
+    shows_terms = "--terms" in paths
+    for path in [path for path in paths if path != "--terms"]:
         for one in reveals(Source.from_bytes(path, Path(path).read_bytes())):
-            print(f"{path}:{one.row}: {one}")
+            print(f"{path}:{one.row}: {one.terms if shows_terms else one}")
     return 0
 
 

@@ -53,10 +53,14 @@ ANOTHER: Final = {
 # The first release of a spelling; 1.8 has all others that TensorFlow 1 has. Read from the wheels of
 # 1.8, 1.12, 1.13, 1.14, 1.15 and 2.0.
 RELEASES: Final = {
-    "1.12": "tf.math.abs tf.math.atan2 tf.dtypes.cast tf.math.equal tf.math.exp tf.math.logical_and tf.math.logical_not tf.math.logical_or tf.div_no_nan "
-    "tf.math.expm1 tf.debugging.is_nan tf.math.l2_normalize tf.linalg.l2_normalize tf.math.log tf.math.log1p tf.math.log_sigmoid "
-    "tf.math.softplus tf.math.maximum tf.math.minimum tf.math.log_softmax tf.math.softmax tf.math.not_equal tf.math.reduce_logsumexp "
-    "tf.math.reduce_mean tf.math.reduce_sum tf.math.sigmoid tf.math.sqrt tf.math.square tf.math.tanh tf.math.xlogy",
+    "1.12": (
+        "tf.math.abs tf.math.atan2 tf.dtypes.cast tf.math.equal tf.math.exp tf.math.logical_and"
+        " tf.math.logical_not tf.math.logical_or tf.div_no_nan tf.math.expm1 tf.debugging.is_nan"
+        " tf.math.l2_normalize tf.linalg.l2_normalize tf.math.log tf.math.log1p tf.math.log_sigmoid"
+        " tf.math.softplus tf.math.maximum tf.math.minimum tf.math.log_softmax tf.math.softmax"
+        " tf.math.not_equal tf.math.reduce_logsumexp tf.math.reduce_mean tf.math.reduce_sum"
+        " tf.math.sigmoid tf.math.sqrt tf.math.square tf.math.tanh tf.math.xlogy"
+    ),
     "1.13": "tf.math.is_nan tf.math.reduce_variance",
     "1.14": "tf.math.divide_no_nan tf.math.multiply_no_nan tf.where_v2",
     "2.2": "tf.math.xlog1py tf.debugging.enable_check_numerics",
@@ -77,7 +81,9 @@ FLAGS: Final = {
 
 
 def written() -> dict[str, set[Use]]:
-    """What the templates call, by the name of the row, or by the name itself where there is none."""
+    """What the templates call, by the name of the row, or by the name itself where there is
+    none.
+    """
     table = ops.load()
     found: dict[str, set[Use]] = {}
     for use in sorted(set().union(*templates.stated().values()), key=str):
@@ -120,9 +126,11 @@ def sample(param: str, special: bool, boolean: bool) -> Any:
         return np.array([[True, False], [param == "x", True]])
     nan = float("nan") if special else 0.2
     return np.array(
-        [[0.9, nan], [0.2, 0.7]]
-        if param in ("x", "logits")
-        else [[0.5, 0.3], [0.0 if special else 0.3, 0.6]],
+        (
+            [[0.9, nan], [0.2, 0.7]]
+            if param in ("x", "logits")
+            else [[0.5, 0.3], [0.0 if special else 0.3, 0.6]]
+        ),
         "float32",
     )
 

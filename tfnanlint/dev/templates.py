@@ -18,10 +18,10 @@ from tfnanlint.rewrite.template import holes_of, without_holes
 
 SOURCES = (
     "rules/*.py",
-    *(
-        f"tfnanlint/{name}.py"
-        for name in "rule/recipes rule/quotients rule/logarithms rule/registry ops/domains rewrite/spelling rewrite/kept_arguments".split()
-    ),
+    "tfnanlint/rule/*.py",
+    "tfnanlint/ops/domains.py",
+    "tfnanlint/rewrite/spelling.py",
+    "tfnanlint/rewrite/kept_arguments.py",
 )
 _CANONICAL = re.compile(r"\b(?:tf|K|keras|ops|tnp|tfp)\.\w")
 

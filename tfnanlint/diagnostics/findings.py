@@ -120,12 +120,18 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One line of a trace: where (path, span) and what is known there, in words."""
+    """One line of a trace: where (path, span) and what is known there, in words.
+
+    `value` is what the expression there gives, in words, as `Finding.range`; empty where the step
+    tells of no expression. `function` is the qualified name of the function it stands in.
+    """
 
     path: str
     span: Span
     row: int
     text: str
+    value: str = ""
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +158,8 @@ class Finding:
     no_fix: str = ""
     help: str = ""
     fixed_in: str = ""
-    doubtful: bool = False  # of a kind that reading showed to be wrong too often; see `Silence`
-    data: dict = field(default_factory=dict, compare=False, hash=False)
+    doubtful: bool = False  # of a kind that is often harmless; see `Silence` and `grades`
+    data: dict[str, object] = field(default_factory=dict, compare=False, hash=False)
 
 
 MODES = ("eager", "graph", "xla")
@@ -202,11 +208,12 @@ class Silence:
 
     @property
     def words(self) -> str:
-        places = {"": "", TESTS: " in files of tests", DOUBTFUL: " and doubtful"}
+        places = {"": "", TESTS: " in files of tests", DOUBTFUL: " of the kind described below"}
         place = (
             places[self.where] if self.where in places else f" in {_MODE_NAMES[self.where]} only"
         )
-        return f"{self.certainty.name.lower()}{place}" + (
+        grade = {"MUST": "errors", "MAY": "warnings", "UNKNOWN": "notes"}[self.certainty.name]
+        return f"{grade}{place}" + (
             "" if self.differentiated is None else f" where {self.differentiated.words}"
         )
 

@@ -174,7 +174,9 @@ class _Walk:
             )
 
     def _ignores_above(self) -> tuple[Patterns, ...]:
-        """The ignore files that hold for the top because it lies in a repository, outermost first."""
+        """The ignore files that hold for the top because it lies in a repository, outermost
+        first.
+        """
         above: list[Patterns] = []
         directory = self._top
         while not os.path.lexists(os.path.join(directory, ".git")):
@@ -207,7 +209,9 @@ class _Walk:
 
 
 def _may_be_python(entry: os.DirEntry[str]) -> bool:
-    """Whether a file's name says that it is Python or, where the name says nothing, its first line."""
+    """Whether a file's name says that it is Python or, where the name says nothing, its first
+    line.
+    """
     if "." in entry.name:
         return entry.name.endswith((".py", ".pyw", NOTEBOOK))
     if not entry.is_file():
@@ -273,7 +277,8 @@ def _oversized(file, data: bytes, limit: int) -> bytes:
         if relevant(data):
             size = os.fstat(file.fileno()).st_size
             raise Unread(
-                f"it is larger than the limit of {_size(limit)} ({_size(size)}); exclude it or raise `max-file-size`"
+                f"it is larger than the limit of {_size(limit)} ({_size(size)}); exclude it or"
+                " raise `max-file-size`"
             )
         tail = data[-9:]  # one less than the longest word looked for
         more = _up_to(file, _CHUNK)

@@ -30,7 +30,10 @@ WAIT = 5.0  # seconds for another process that is writing
 _DAY = 24 * 60 * 60
 _PENDING = 4 << 20  # bytes held before they are written
 _MARK = 16  # bytes of the digest before each body
-_TABLE = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, used INTEGER NOT NULL, body BLOB NOT NULL)"
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, used INTEGER NOT NULL, body BLOB NOT"
+    " NULL)"
+)
 
 
 def user_folder() -> str:

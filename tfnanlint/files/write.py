@@ -1,4 +1,6 @@
-"""Writing a fixed file: whole or not at all, only over what was read, and only inside the project."""
+"""Writing a fixed file: whole or not at all, only over what was read, and only inside the
+project.
+"""
 
 from __future__ import annotations
 
@@ -211,8 +213,8 @@ def _check_rescue(rescue: str, content: bytes) -> None:
     with open(rescue, "rb") as file:
         if file.read() != content:
             raise Refused(
-                f"an earlier run was stopped while writing it; its whole new content is in {rescue}: "
-                "compare the two, and delete the copy"
+                "an earlier run was stopped while writing it; its whole new content is in"
+                f" {rescue}: compare the two, and delete the copy"
             )
     os.unlink(rescue)
 

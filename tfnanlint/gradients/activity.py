@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.conventions import roles
@@ -15,6 +14,7 @@ from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
+from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
 from tfnanlint.ops.families.variables import started
 from tfnanlint.ops.frameworks import (
@@ -45,23 +45,6 @@ if TYPE_CHECKING:
 _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
-_MAPPED = re.compile(r"\.map\(\s*(?:self\.)?(\w+)")
-# Each begins with letters, which are found fast; that none stand before them is asked behind the
-# word.
-_OF_EVALUATION = tuple(
-    re.compile(rf"{begun}\s*\w+\s*,\s*(?:alt\s*=\s*)?(\w+)\s*[,)]")
-    for begun in (
-        r"in_train_phase\((?<!\win_train_phase\()",
-        r"cond\((?<!\wcond\()\s*(?:self\.)?(?:is_)?training\s*,",
-    )
-)
-_OWN_GRADIENTS = re.compile(r"\b(?:vjp_fwd|vjp_bwd|jvp_fn)\s*=\s*(\w+)")
-# That nothing stands before them is asked behind the word: a pattern that begins with letters is
-# found fast.
-_LOSSES = re.compile(r"loss(?<!\wloss)(?:es|_fn)?\s*=\s*(?:self\.)?\[?(\w+)\s*[,)\]\n]")
-_SEVERAL_LOSSES = re.compile(r"loss(?<!\wloss)(?:es)?\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
-_WORD = re.compile(r"\b[a-zA-Z_]\w*")
-_METRIC_ARGUMENT = re.compile(r"metrics(?<!\wmetrics)\s*=\s*(\[[^\]]*\]|\{[^}]*\})")
 _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are constants for a tape
 
 
@@ -77,12 +60,8 @@ class Gradients:
 
     def __init__(self, module: Module, interpreter: Engine, abroad: bool = True):
         self._found_layered: frozenset[ast.AST] | None = None
-        self._found_mapped: frozenset[str] | None = None
-        self._found_evaluated: frozenset[str] | None = None
-        self._found_own_gradients: frozenset[str] | None = None
+        self._found_roles: Roles | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
-        self._found_losses: frozenset[str] | None = None
-        self._found_metrics: frozenset[str] | None = None
         self._found_watched: frozenset[int] | None = None
         self.module = module
         self.interpreter = interpreter
@@ -398,14 +377,11 @@ class Gradients:
             return Differentiated.UNKNOWN
         if roles.initializes(name):
             return Differentiated.NO
-        if (
-            name in self._mapped
-            or name in self._own_gradients
-            or name in self._metrics
-            or name in self._evaluated
-        ):
+        given = self._roles
+        without = (given.mapped, given.own_gradients, given.metrics, given.evaluated)
+        if any([name in names for names in without]):
             return Differentiated.NO
-        return Differentiated.YES if name in self._losses else Differentiated.UNKNOWN
+        return Differentiated.YES if name in given.losses else Differentiated.UNKNOWN
 
     @property
     def _layered(self) -> frozenset[ast.AST]:
@@ -415,51 +391,18 @@ class Gradients:
         return self._found_layered
 
     @property
-    def _mapped(self) -> frozenset[str]:
-        if self._found_mapped is None:
-            self._found_mapped = self._find_mapped()
-        return self._found_mapped
-
-    def _find_mapped(self) -> frozenset[str]:
-        """Names of the functions that are handed to `map`."""
-        text = self.module.source.text
-        return frozenset(_MAPPED.findall(text) if ".map(" in text else ())
-
-    @property
-    def _evaluated(self) -> frozenset[str]:
-        """Names of the functions that are run in evaluation only:
-        `K.in_train_phase(noised, plain)`.
-        """
-        if self._found_evaluated is None:
-            self._found_evaluated = frozenset(
-                [
-                    name
-                    for pattern in _OF_EVALUATION
-                    for name in pattern.findall(self.module.source.text)
-                ]
-            )
-        return self._found_evaluated
-
-    @property
-    def _own_gradients(self) -> frozenset[str]:
-        if self._found_own_gradients is None:
-            self._found_own_gradients = self._find_own_gradients()
-        return self._found_own_gradients
-
-    def _find_own_gradients(self) -> frozenset[str]:
-        """Names of the functions that are handed to a decorator as the two ways of a gradient."""
-        text = self.module.source.text
-        return frozenset(
-            _OWN_GRADIENTS.findall(text) if any(word in text for word in ("vjp_", "jvp_fn")) else ()
-        )
+    def _roles(self) -> Roles:
+        if self._found_roles is None:
+            self._found_roles = roles_of(self.module.source)
+        return self._found_roles
 
     def handed(self, function: Function | None, depth: int = 5) -> bool:
         """Whether a function is handed to a decorator as one way of a gradient, or called by such
         functions only: what it gives at the edges is chosen by those who call it.
         """
-        if function is None or not self._own_gradients or depth == 0:
+        if function is None or not self._roles.own_gradients or depth == 0:
             return False
-        if function.name in self._own_gradients or any(
+        if function.name in self._roles.own_gradients or any(
             map(_own_gradient, getattr(function.node, "decorator_list", ()))
         ):
             return True
@@ -492,32 +435,6 @@ class Gradients:
             for node in nodes_in(decorator)
         }
 
-    @property
-    def _losses(self) -> frozenset[str]:
-        if self._found_losses is None:
-            self._found_losses = self._find_losses()
-        return self._found_losses
-
-    def _find_losses(self) -> frozenset[str]:
-        """Names of the functions that are handed on as a loss."""
-        text = self.module.source.text
-        several = (
-            name for listed in _SEVERAL_LOSSES.findall(text) for name in _WORD.findall(listed)
-        )
-        return frozenset((*_LOSSES.findall(text), *several))
-
-    @property
-    def _metrics(self) -> frozenset[str]:
-        if self._found_metrics is None:
-            self._found_metrics = self._find_metrics()
-        return self._found_metrics
-
-    def _find_metrics(self) -> frozenset[str]:
-        """Names of the functions that `compile` is given as metrics."""
-        text = self.module.source.text
-        listed = _METRIC_ARGUMENT.findall(text) if "metrics" in text else ()
-        return frozenset(name for one in listed for name in _WORD.findall(one)) - self._losses
-
     def _measures(self, function: Function) -> bool:
         """Whether a function's name, or that of its file, says that something is measured or
         prepared, not trained.
@@ -525,10 +442,13 @@ class Gradients:
         stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
         if holds_tests(self.module.source.path) or roles.works_on_gradients(function.name):
             return True
-        if not roles.names_loss(function.name) and is_apart_from_training(self.module.source.path):
-            return True
-        return not roles.names_loss(function.name) and any(
-            map(roles.measures, (function.name, stem))
+        if roles.names_loss(function.name):
+            return False
+        return (
+            roles.is_measured(function.name)
+            or roles.is_measured(stem)
+            and not roles.is_penalty(function.name)
+            or is_apart_from_training(self.module.source.path)
         )
 
     def _from_callers(self, function: Function) -> Differentiated:

@@ -10,7 +10,7 @@ from typing import Any
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
-from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, is_random
+from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, draws_tensor
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 
@@ -44,7 +44,7 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
         if origin is not None and (
             origin in seen
             or origin.op.name in NO_GRADIENT
-            or is_random(origin.op.name)
+            or draws_tensor(origin.op.name)
             or origin.op.starts
             and origin.const("trainable", True) is False
             or one.known

@@ -5,15 +5,14 @@ those are differentiated as its layers are.
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Final
 
 from tfnanlint.ops.frameworks import (
-    FIT_CALLS,
     FUNCTION_LAYERS,
     FUNCTION_PARAMETERS,
     INPUT_LAYERS,
     INPUT_SHAPES,
+    TRAINING_METHODS,
 )
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
     from tfnanlint.syntax.source import Source
 
-_COMPILED: Final = re.compile(r"(?<!\bre)\.compile\(")
+_TRAINING: Final = tuple(f".{name}(" for name in TRAINING_METHODS)
 # on the rows that may give a layer a function
 _MADE_WITH: Final = ("Lambda(", "Activation(", "activation=", "_regularizer=")
 _WEIGHTLESS: Final = tuple(
@@ -55,12 +54,15 @@ def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
 
 
 def _trains(source: Source) -> bool:
-    """Whether a file trains a model by its methods."""
-    return (
-        source.holds(FIT_CALLS)
-        or ".compile(" in source.text
-        and _COMPILED.search(source.text) is not None
-    )
+    """Whether a file trains a model by its methods: `model.fit(x)`, but not `re.compile(x)`."""
+    return source.holds(_TRAINING) and any([_is_training(node) for node in nodes_in(source.tree)])
+
+
+def _is_training(node: ast.AST) -> bool:
+    if type(node) is not CALL or not isinstance(node.func, ast.Attribute):
+        return False
+    method, owner = node.func.attr, node.func.value
+    return method in TRAINING_METHODS and not (isinstance(owner, ast.Name) and owner.id == "re")
 
 
 def _rows(source: Source) -> list[int]:

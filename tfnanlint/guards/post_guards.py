@@ -38,6 +38,7 @@ from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.uses.producers import may_stem
 from tfnanlint.uses.products import Factor, Factors
+from tfnanlint.uses.uses import endings_of
 from tfnanlint.values.value import INF, NO_FLOATS, Value, clamp, number, related
 
 if TYPE_CHECKING:
@@ -160,6 +161,27 @@ class Masks:
                         self._positive[scope].add(made.node)
         return root.node in self._positive[scope]
 
+    def compared(self, site: Site) -> bool:
+        """Whether a comparison in its function reads what a site gives, itself or by its name."""
+        body = site.point.scope.node if site.point is not None else None
+        if body is None or not hasattr(body, "lineno"):
+            return False
+        names = {
+            target.id
+            for node in nodes_in(body)
+            if isinstance(node, ast.Assign) and node.value is site.node
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        return any(
+            inner is site.node or isinstance(inner, ast.Name) and inner.id in names
+            for node in nodes_in(body)
+            if isinstance(node, ast.Compare)
+            or isinstance(node, ast.Call)
+            and leaf(node.func) in COMPARISON_NAMES
+            for inner in nodes_in(node)
+        )
+
     @property
     def conditional(self) -> bool:
         """Whether the file may hold a `tf.cond`, as its text tells: else `passed_over` need not be
@@ -167,10 +189,9 @@ class Masks:
         """
         return bool(self._rows_of(_COND_WORDS))
 
-    def passed_over(self, site: Site, around: list[ast.AST]) -> bool:
+    def passed_over(self, site: Site) -> bool:
         """Whether a later `tf.cond` alone reads what a site gave, and only where that is inside its
-        domain. It was computed all the same, so that its gradient is 0 times infinity. `around` is
-        what stands around the site, innermost first.
+        domain. It was computed all the same, so that its gradient is 0 times infinity.
         """
         if self._passed is None:
             self._passed = {}
@@ -187,7 +208,7 @@ class Masks:
                     }
                 )
         masked = self._passed.get(site.node)
-        return masked is not None and read_by_choice_only(masked, around)
+        return masked is not None and read_by_choice_only(masked)
 
     def _rows_of(self, words: tuple[str, ...], place: ast.AST | None = None) -> list[int]:
         """The rows that hold calls of what is named by words, in the whole file or in one function."""
@@ -268,10 +289,9 @@ def branches(choice: Site) -> Iterator[tuple[str, Test]]:
                 yield param, test
 
 
-def read_by_choice_only(masked: Masked, around: list[ast.AST]) -> bool:
+def read_by_choice_only(masked: Masked) -> bool:
     """Whether nothing but the branch of a choice reads what a site gives, so that its input may be
-    another wherever the choice drops the result. `around` is what stands around the site, innermost
-    first.
+    another wherever the choice drops the result.
     """
     kept = [
         node
@@ -285,79 +305,10 @@ def read_by_choice_only(masked: Masked, around: list[ast.AST]) -> bool:
     chosen = {inner for node in kept for inner in nodes_in(node)}
     if masked.site.node in chosen:
         return True
-    statement = next((node for node in around if isinstance(node, ast.stmt)), None)
-    body = next(
-        (
-            node
-            for node in around
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        ),
-        None,
-    )
-    if body is None or isinstance(body, ast.Lambda):
+    point = masked.site.point
+    if point is None or point.over is not None or point.scope.function is None:
         return False
-    waiting, seen = [statement], set()
-    while waiting:
-        one = waiting.pop()
-        if not (
-            isinstance(one, ast.Assign)
-            and len(one.targets) == 1
-            and isinstance(one.targets[0], ast.Name)
-        ):
-            return False
-        if one in seen:
-            continue
-        seen.add(one)
-        for name in _readers(one, body):
-            if name not in chosen:
-                waiting.append(
-                    next(
-                        (
-                            other
-                            for other in nodes_in(body)
-                            if isinstance(other, ast.Assign)
-                            and any(inner is name for inner in nodes_in(other.value))
-                        ),
-                        None,
-                    )
-                )
-    return True
-
-
-def _readers(assignment: ast.Assign, body: ast.AST) -> list[ast.Name]:
-    """The places in a function that read the name which a statement assigns, up to the next
-    statement beside it that does.
-    """
-    name = assignment.targets[0].id
-    beside = next(
-        block
-        for node in nodes_in(body)
-        for block in (getattr(node, part, None) for part in ("body", "orelse", "finalbody"))
-        if isinstance(block, list) and assignment in block
-    )
-    later = beside[beside.index(assignment) + 1 :]
-    again = next(
-        (
-            other
-            for other in later
-            if isinstance(other, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id == name for target in other.targets)
-        ),
-        None,
-    )
-    first, last = assignment.end_lineno or 0, (again.end_lineno or 0) if again is not None else INF
-    looped = again is None and any(
-        isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in nodes_in(body)
-    )
-    read = [
-        node
-        for node in nodes_in(body)
-        if isinstance(node, ast.Name)
-        and node.id == name
-        and node is not assignment.targets[0]
-        and (looped or first < node.lineno <= last)
-    ]
-    return [node for node in read if again is None or node not in again.targets]
+    return endings_of(point.scope, point.scope.module).only_read_in(masked.site.node, chosen)
 
 
 def clipped(clip: Site, interpreter: Engine) -> list[Masked]:
@@ -397,6 +348,8 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
 _OPERANDS = {"tf.maximum": ("x", "y"), "tf.minimum": ("x", "y")}
 
 
+# calls that ask no more of a value than its shape
+_SHAPES = ("zeros_like", "ones_like", "shape", "size", "rank")
 # Comparisons that say of one side that it is not 0, by truth: (that side, whether the other may
 # also be above 0).
 _POSITIVE = {
@@ -627,7 +580,7 @@ def _zero_taken_out(domain: Domain, value: Value, under: Value) -> bool:
 
 
 def _nowhere_else(root: Site, choice: Site) -> bool:
-    """Whether what a root gives is read only by a choice, and by comparisons."""
+    """Whether what a root gives is read only by a choice, by comparisons, and for its shape."""
     body = (
         root.point.scope.node
         if root.point is not None and root.point.scope is choice.point.scope
@@ -649,7 +602,7 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     tests = {
         inner
         for one in nodes_in(body)
-        if isinstance(one, ast.Call) and leaf(one.func) in COMPARISON_NAMES
+        if isinstance(one, ast.Call) and leaf(one.func) in COMPARISON_NAMES.union(_SHAPES)
         for inner in nodes_in(one)
     }
     taken = _replaced(body, statements.get(root.node), statements.get(choice.node))

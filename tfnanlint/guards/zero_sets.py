@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Callable, Final, Iterator
 
-from tfnanlint.ops.site import made_by, same
-from tfnanlint.ops.traits import ARITHMETIC, CASTS
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import ARITHMETIC, BOUNDS, CASTS, ONE_SIDED_BOUNDS
 from tfnanlint.values.value import Value
 
 # What a strictly monotone op, or one that is 0 at 0 alone, must be given to give a number:
@@ -22,7 +22,8 @@ _INVERSES: Final[dict[str, Callable[[float], float]]] = {
     "tf.math.sinh": math.asinh,
     "tf.math.atan": math.tan,
 }
-_STEPS: Final = (*_INVERSES, *CASTS, *ARITHMETIC)
+_CLIP: Final = "tf.clip_by_value"
+_STEPS: Final = (*_INVERSES, *CASTS, *ARITHMETIC, *BOUNDS)
 _DEPTH: Final = 8
 
 
@@ -49,12 +50,16 @@ def _equations(value: Value) -> Iterator[tuple[Value, float]]:
         if site is None:
             return
         try:
-            if site.op.name in ARITHMETIC:
+            if site.op.name in (*ARITHMETIC, *ONE_SIDED_BOUNDS):
                 known = next((param for param in ("y", "x") if site.value(param).exact), "")
                 if not known or site.op.name == "tf.divide" and known == "x":
                     return
                 number = _solved(site.op.name, known, site.value(known).lo, number)
                 value = site.value("x" if known == "y" else "y")
+            elif site.op.name == _CLIP:
+                if not _inside(site, number):
+                    return
+                value = site.value("x")
             else:
                 number = _INVERSES[site.op.name](number) if site.op.name in _INVERSES else number
                 value = site.value(site.op.main)
@@ -63,8 +68,20 @@ def _equations(value: Value) -> Iterator[tuple[Value, float]]:
         yield value, number
 
 
+def _inside(clip: Site, number: float) -> bool:
+    """Whether a number lies between the known bounds of a clip, which leaves it as it is."""
+    low, high = clip.value("clip_value_min"), clip.value("clip_value_max")
+    return low.exact and high.exact and low.lo < number < high.lo
+
+
 def _solved(name: str, known: str, operand: float, result: float) -> float:
-    """The other operand of a sum, difference, product or quotient that gives a result."""
+    """The other operand of a sum, difference, product or quotient, or of the larger or smaller of
+    two, that gives a result; ValueError where none or several do.
+    """
+    if name in ONE_SIDED_BOUNDS:
+        if result <= operand if name == "tf.maximum" else result >= operand:
+            raise ValueError(result)
+        return result
     if name == "tf.add":
         return result - operand
     if name == "tf.subtract":

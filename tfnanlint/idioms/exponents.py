@@ -12,7 +12,7 @@ from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import GRIDS, OF_DISTANCES, OF_GRIDS, SCALINGS
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import INF, Value
 
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
@@ -50,7 +50,7 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
     they are, not data.
     """
     if x.kind in ("sequence", "array"):
-        return True
+        return not (x.known and x.lo == -INF and x.hi == INF)  # drawn at random
     site = x.origin
     if not isinstance(site, Site) or depth == 0:
         return False

@@ -68,6 +68,25 @@ def truth_only(x: Value, point: Point | None, limit: int = 24) -> bool:
     return labels
 
 
+def label_behind(x: Value, point: Point | None, limit: int = 24) -> str:
+    """The name of the parameter with labels that a value is computed of, with something else; ""
+    where there is none.
+    """
+    beside = point is not None and _has_predictions(point)
+    queue = [x]
+    seen: set[Site] = set()
+    while queue:
+        note = queue.pop(0).origin
+        while isinstance(note, Note):
+            if _labels(note, beside) and note.parameter:
+                return note.parameter
+            note = note.parent
+        if isinstance(note, Site) and note not in seen and len(seen) < limit:
+            seen.add(note)
+            queue += [note.value(param) for param in note.args if param not in SETTINGS]
+    return ""
+
+
 def of_labels(site: Site) -> bool:
     """Whether nothing but labels and numbers arrives at an op application."""
     values = [

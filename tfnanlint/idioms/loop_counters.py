@@ -5,6 +5,7 @@ loop leaves that one out.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from tfnanlint.ops.site import Site, made_by, part_of
@@ -14,6 +15,21 @@ from tfnanlint.values.value import Value
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LEAVING = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+
+
+def runs_through_zero(
+    division: Site, divisor: Value, around: Callable[[ast.AST], list[ast.AST]]
+) -> bool:
+    """Whether a divisor is a Python number that comes to 0 in a loop which does not leave that out:
+    `for i in range(n): total / i`.
+    """
+    node = division.args.get("y")
+    if divisor.kind != "number" or node is None or divisor.lo != 0 or not divisor.zero:
+        return False
+    outer = around(division.node)
+    if not comes_to_zero(divisor) and not counted_by_hand(node, division, outer):
+        return False
+    return not leaves_out({name.id for name in nodes_in(node) if isinstance(name, ast.Name)}, outer)
 
 
 def comes_to_zero(value: Value, depth: int = 4) -> bool:

@@ -1,24 +1,49 @@
-"""Moments written by hand: mean(x^2) - mean(x)^2, of one batch or as variables keep them over many."""
+"""Moments written by hand: mean(x^2) - mean(x)^2, of one batch or as variables keep them over many.
+
+A mean may be one over axes or over windows, of elements with a mask as their factor, or a sum that
+a count divides: sum(x^2) - sum(x)^2 / n.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from tfnanlint.ops.families.variables import VARIABLES
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import ARITHMETIC, AVERAGES, SQUARES
+from tfnanlint.ops.traits import (
+    AVERAGES,
+    FACTORS,
+    NEGATIONS,
+    PLAIN_MEANS,
+    SQUARES,
+    TOTALS,
+    WINDOW_SUMS,
+)
 from tfnanlint.program.scope import Parameter, unrefined
+from tfnanlint.terms.build import MEAN, TOTAL, terms_at, terms_of
+from tfnanlint.terms.term import Atom, Monomial, Term, factored
 from tfnanlint.values.value import NO_CONSTANT, Value
 
-_FACTORS = 6  # that are looked at in one product
-_MIXED = 24  # values that are looked at in what is assigned to a variable
+# What a part of such a difference may end with; asked before anything is computed.
+_ENDS: Final = (
+    *SQUARES,
+    *VARIABLES,
+    *PLAIN_MEANS,
+    *TOTALS,
+    *AVERAGES,
+    *NEGATIONS,
+    *WINDOW_SUMS,
+)
+_CLOSE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """`mean` is the mean of the squares, or their sum that is divided by a count (`summed`),
-    `square` the site that squares, `x` what is squared.
+    """`mean` is the mean of the squares, `square` the site that squares, `x` what is squared.
+    `summed`: it is a sum that a count divides, or a mean over windows, which no other op gives.
     """
 
     mean: Site
@@ -27,46 +52,44 @@ class Variance:
     summed: bool = False
 
 
-def variance_of(minus: Site) -> Variance | None:
+def variance_of(difference: Site) -> Variance | None:
     """The variance that a difference is, mean(x^2) - mean(x)^2 of the same elements; None for
-    anything else. Either mean may be a sum divided by a count, of elements with a mask as their
-    factor, too.
+    anything else.
     """
-    if not minus.may_be_made_by("y", *SQUARES):
+    if not all([difference.may_be_made_by(param, *_ENDS) for param in ("x", "y")]):
         return None
-    if not minus.may_be_made_by("x", *AVERAGES):
-        return _running(minus) if minus.may_be_made_by("x", *VARIABLES) else None
-    if (
-        minus.maker("x") is None
-        and minus.maker("y") is None
-        and not all([_parameter(one, minus) for one in minus.args.values()])
-    ):
+    if difference.op.name == "tf.add" and not _takes_away(difference):
+        return None
+    if _says_nothing(difference):
         return None  # two expressions of which the text says nothing are too many to ask
-    of_squares = _averaged(minus.value("x"))
-    if of_squares is None:
-        return _running(minus)
-    squared_mean = squared(minus.value("y"))
-    mean = _averaged(squared_mean.value("x")) if squared_mean is not None else None
-    if squared_mean is None or mean is None:
-        return None
-    (squares, count), (elements, other) = of_squares, mean
-    if not all(
-        squares.const(p, None) == elements.const(p, None) != NO_CONSTANT
-        for p in ("axis", "keepdims")
-    ):
-        return None
-    if (
-        (count is None) != (other is None)
-        or count is not None
-        and other is not None
-        and not same(count, other)
-    ):
-        return None
-    square = squared(squares.value("x"))
-    if square is not None and same(square.value("x"), elements.value("x")):
-        return Variance(squares, square, square.value("x"), count is not None)
-    x = _weighed(squares.value("x"), elements.value("x"))
-    return Variance(squares, squared_mean, x, True) if x is not None else None
+    for term in terms_at(difference):
+        if len(term.parts) != 2:
+            continue
+        (plus, weight), (minus, less) = sorted(term.parts.items(), key=lambda part: -part[1])
+        if weight > 0 > less:
+            found = _variance(plus, minus, -less / weight) or _running(plus, minus)
+            if found is not None:
+                return found
+    return None
+
+
+def _takes_away(addition: Site) -> bool:
+    """Whether an operand of a sum may be negated or a multiple: `s + (-1.0) * m * m`."""
+    makers = [addition.maker(param) for param in ("x", "y")]
+    return any(
+        [maker is not None and maker.name in (*NEGATIONS, *FACTORS) for maker in makers]
+    ) or any([isinstance(node, ast.UnaryOp) for node in addition.args.values()])
+
+
+def _says_nothing(difference: Site) -> bool:
+    """Whether the operands are neither ops, as far as the text tells, nor both parameters of a
+    function that only subtracts.
+    """
+    return (
+        difference.maker("x") is None
+        and difference.maker("y") is None
+        and not all([_parameter(node, difference) for node in difference.args.values()])
+    )
 
 
 def _parameter(node: ast.expr, site: Site) -> bool:
@@ -78,71 +101,105 @@ def _parameter(node: ast.expr, site: Site) -> bool:
     )
 
 
-def _running(minus: Site) -> Variance | None:
+def _variance(plus: Monomial, minus: Monomial, ratio: float) -> Variance | None:
+    """R(x^2 k) - ratio * R(x k)^2 of a mean or sum R, each perhaps with a count as its divisor."""
+    for squares, exponent in plus.factors:
+        second = squares.bare
+        if exponent != 1 or second.op not in (MEAN, TOTAL) or second.site is None:
+            continue
+        for elements, power in minus.factors:
+            first = elements.bare
+            content = _shared_content(first, second) if power == 2 else None
+            if content is None:
+                continue
+            rest = minus.over(_power(elements, 2.0)).over(plus.over(_power(squares, 1.0)))
+            if _is_count(rest, ratio * content, second.op):
+                return _described(second.site, first)
+    return None
+
+
+def _shared_content(first: Atom, second: Atom) -> float | None:
+    """The square of c where `first` is R(c x k) and `second` R(x^2 k) of one reduction R; None
+    where they are others.
+    """
+    if (first.op, first.detail) != (second.op, second.detail):
+        return None
+    elements, content = factored(first.terms[0])
+    squares, scale = factored(second.terms[0])
+    base = squares.over(elements).factors  # x, of x^2 k and x k
+    divides = [0 < exponent <= elements.exponent(atom) for atom, exponent in base]
+    return content * content / scale if base and all(divides) else None
+
+
+def _is_count(rest: Monomial, ratio: float, op: str) -> bool:
+    """Whether the square of a mean has the factor 1, or that of a sum one over a count."""
+    if not rest.factors:
+        return abs(ratio - 1.0) < _CLOSE if op == MEAN else 0.0 < ratio < 1.0
+    return op == TOTAL and len(rest.factors) == 1 and rest.factors[0][1] == -1
+
+
+def _power(atom: Atom, exponent: float) -> Monomial:
+    return Monomial(((atom, exponent),))
+
+
+def _described(mean: Site, elements: Atom) -> Variance | None:
+    """The variance with the sites that a repair needs: where the squares are weighed, the site of
+    their product.
+    """
+    summed = mean.op.name not in PLAIN_MEANS
+    inner = mean.value(mean.op.main)
+    square = squared(inner)
+    if square is not None:
+        return Variance(mean, square, square.value("x"), summed)
+    product = made_by(inner, *SQUARES)
+    site = elements.site
+    if product is None or site is None:
+        return None
+    return Variance(mean, product, site.value(site.op.main), True)
+
+
+def _running(plus: Monomial, minus: Monomial) -> Variance | None:
     """The same of two variables, to one of which the program assigns means of the squares of what
     the other one gets means of.
     """
-    kept = made_by(minus.value("x"), *VARIABLES)
-    square = squared(minus.value("y")) if kept is not None else None
-    mean = made_by(square.value("x"), *VARIABLES) if square is not None else None
-    if kept is None or mean is None or square is None:
+    kept, mean = _variable(plus, 1.0), _variable(minus, 2.0)
+    if kept is None or mean is None:
         return None
-    averaged = [one.value("x") for one in _assigned_means(mean)]
-    for one in _assigned_means(kept):
-        inner = squared(one.value("x"))
-        if inner is not None and any([same(inner.value("x"), elements) for elements in averaged]):
-            return Variance(one, square, inner.value("x"), True)
+    elements = [first.value(first.op.main) for first in _assigned_means(mean)]
+    for second in _assigned_means(kept):
+        inner = squared(second.value(second.op.main))
+        if inner is not None and any([same(inner.value("x"), one) for one in elements]):
+            return Variance(second, inner, inner.value("x"), True)
     return None
+
+
+def _variable(monomial: Monomial, exponent: float) -> Site | None:
+    """The variable that a monomial is a power of."""
+    if len(monomial.factors) != 1 or monomial.factors[0][1] != exponent:
+        return None
+    site = monomial.factors[0][0].site
+    return site if site is not None and site.op.name in VARIABLES else None
 
 
 def _assigned_means(variable: Site) -> list[Site]:
     """The means that the program assigns to a variable, mixed with what it holds or as they are."""
-    found: list[Site] = []
-    queue: list[Value] = (
-        variable.interpreter.assigned(variable) if variable.interpreter is not None else []
-    )
-    for value in queue[:_MIXED]:
-        found += _means_in(value, 4)
-    return found
+    values = variable.interpreter.assigned(variable) if variable.interpreter is not None else []
+    return [
+        atom.site
+        for value in values
+        for term in terms_of(value)
+        for atom in _atoms(term, 4)
+        if atom.op == MEAN and atom.site is not None
+    ]
 
 
-def _means_in(value: Value, depth: int) -> list[Site]:
-    site = made_by(value, "tf.reduce_mean", *ARITHMETIC) if depth else None
-    if site is None or site.op.name == "tf.reduce_mean":
-        return [] if site is None else [site]
-    return _means_in(site.value("x"), depth - 1) + _means_in(site.value("y"), depth - 1)
-
-
-def _averaged(value: Value) -> tuple[Site, Value | None] | None:
-    """The site that takes a mean, or the sum that a count divides, and that."""
-    site = made_by(value, *AVERAGES)
-    if site is None or site.op.name == "tf.reduce_mean":
-        return None if site is None else (site, None)
-    total = made_by(site.value("x"), "tf.reduce_sum")
-    return None if total is None else (total, site.value("y"))
-
-
-def _weighed(squares: Value, elements: Value) -> Value | None:
-    """The x of x * x * k and x * k; None where the products are others."""
-    left, weights = _factors(squares), _factors(elements)
-    if len(left) != len(weights) + 1 or len(weights) < 2:
-        return None
-    for weight in weights:
-        kept = [one for one in left if not same(one, weight)]
-        if len(kept) == len(left):
-            return None
-        left = kept + [weight] * (len(left) - len(kept) - 1)
-    return left[0] if any([same(left[0], weight) for weight in weights]) else None
-
-
-def _factors(value: Value, depth: int = 4) -> list[Value]:
-    site = made_by(value, *SQUARES) if depth else None
-    if site is None or site.op.name == "tf.pow" and site.const("y", NO_CONSTANT) != 2:
-        return [value]
-    first = _factors(site.value("x"), depth - 1)
-    return (
-        first + (_factors(site.value("y"), depth - 1) if site.op.name == "tf.multiply" else first)
-    )[:_FACTORS]
+def _atoms(term: Term, depth: int) -> Iterator[Atom]:
+    """The atoms of a term, and those of sums in its products."""
+    for monomial in term.parts if depth else ():
+        for atom, _ in monomial.factors:
+            yield atom.bare
+            if not atom.site and atom.terms:
+                yield from _atoms(atom.terms[0], depth - 1)
 
 
 def squared(value: Value) -> Site | None:

@@ -10,11 +10,16 @@ import ast
 import re
 from functools import cache
 
-from tfnanlint.conventions.docstrings import promises_positive
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
-from tfnanlint.ops.families.variables import VARIABLES, starts_at_random
+from tfnanlint.ops.families.variables import (
+    VARIABLES,
+    CallableObject,
+    moved_by_training,
+    started,
+    starts_at_random,
+)
 from tfnanlint.ops.provenance import Walk, behind, widest
 from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same
@@ -44,15 +49,9 @@ _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of 
 _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
-_KEEPING_SIGN = {
-    "tf.multiply": ("x", "y"),
-    "tf.divide": ("x", "y"),
-    "tf.add": ("x", "y"),
-    "tf.sqrt": ("x",),
-    "tf.square": ("x",),
-}
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
+_GUARD = 0.1  # what is added beyond this is a term, not a guard
 _ATTRIBUTE = re.compile(r"\.(\w+)'$")  # at the end of a note
 _LONG = 2.0**31  # the length of an axis is below it
 
@@ -96,22 +95,9 @@ def held(value: Value, limit: int = 60) -> bool:
     return stored and walk.is_complete
 
 
-def promised(value: Value, depth: int = 4) -> bool:
-    """Whether a value is above 0 because the docstrings of functions promise it of their
-    parameters.
-    """
-    note = behind(plain(value))
-    if value.positive or depth == 0:
-        return value.positive
-    if isinstance(note, Note):
-        return bool(note.parameter) and promises_positive(note.node, note.parameter)
-    params = _KEEPING_SIGN.get(note.op.name, ()) if note is not None else ()
-    return bool(params) and all(promised(note.value(param), depth - 1) for param in params)
-
-
 def counted(divisor: Value) -> bool:
-    """A Python number or a size made a tensor (Python itself would have complained about 0), or
-    what lies within lengths of at least 1.
+    """A Python number or a size made a tensor (Python itself would have complained about 0), what
+    lies within lengths of at least 1, or what is not 0 where every row is given such an element.
     """
     bare = _unscaled(plain(divisor))
     square = made_by(bare, "tf.square", "tf.multiply", "tf.pow")
@@ -137,6 +123,8 @@ def counted(divisor: Value) -> bool:
     if cast is not None:
         return cast.value("x").kind == "number"
     total = made_by(bare, "tf.reduce_sum")
+    if total is not None and has_marks(total):
+        return True
     within = made_by(total.value("x"), "tf.sequence_mask") if total is not None else None
     return within is not None and within.value("x").lo >= 1
 
@@ -378,10 +366,10 @@ def _of_all_examples(total: Site) -> bool:
     rows = made_by(inner, *SUMS)
     if rows is None and total.given("axis"):
         return False
-    return (
-        made_by(plain(rows.value("x")) if rows is not None else inner, "tf.math.confusion_matrix")
-        is not None
+    counts = made_by(
+        plain(rows.value("x")) if rows is not None else inner, "tf.math.confusion_matrix"
     )
+    return counts is not None and not counts.given("weights")
 
 
 def _with_counts(value: Value, depth: int = 4) -> bool:
@@ -647,6 +635,45 @@ def random_weight(vector: Value, depth: int = 4) -> bool:
     )
 
 
+def drawn_below_zero(value: Value, depth: int = 6) -> bool:
+    """Whether a value is a random draw of which about half is below 0, or a variable that starts
+    with such a draw, with a small number added (`w + 1e-5`) or not.
+    """
+    site = widest(plain(value)).origin
+    if not isinstance(site, Site) or depth == 0 or value.lo >= 0:
+        return False
+    if site.op.name in ("tf.add", "tf.multiply"):
+        return any(
+            site.value(number).is_number
+            and 0 < site.value(number).lo <= (_GUARD if site.op.name == "tf.add" else INF)
+            and drawn_below_zero(site.value(drawn), depth - 1)
+            for number, drawn in (("x", "y"), ("y", "x"))
+        )
+    if not site.op.starts:
+        return is_random(site.op.name) and _centred(site)
+    start = site.value(site.op.starts) if site.given(site.op.starts) else None
+    if start is None or start.kind == "string":
+        return starts_at_random(site)
+    if isinstance(start.obj, CallableObject):
+        return start.obj.out(Value(), site).lo < 0 and _centred(start.obj.site)
+    return drawn_below_zero(start, depth - 1)
+
+
+def _centred(draw: Site) -> bool:
+    """Whether the mean of a draw lies so near to 0 that many of its numbers are below 0."""
+    mean, spread = draw.const("mean", 0.0), draw.const("stddev", 0.05)
+    return isinstance(mean, (int, float)) and isinstance(spread, (int, float)) and mean <= spread
+
+
+def trained_from_zero(value: Value) -> bool:
+    """Whether a value is a variable that training moves and that starts with nothing but 0."""
+    site = plain(value).origin
+    if not isinstance(site, Site) or not site.op.starts or not moved_by_training(site):
+        return False
+    start = started(site)
+    return start.known and start.lo == start.hi == 0
+
+
 def made_by_keras(value: Value) -> bool:
     """An attribute that nobody in the program assigns and that Keras calls a kernel: what its own
     layers begin with, at random. (Who adds a small number to its norm reckons with 0 all the same.)
@@ -710,6 +737,34 @@ def has_ones(total: Site) -> bool:
         return filled is not None
     diagonal = filled.value("diagonal")
     return diagonal.known and diagonal.nonzero and total.const("axis", None) in (None, -1, -2)
+
+
+def has_marks(total: Site) -> bool:
+    """The sum of a mask of what is not 0 (`tf.cast(labels > 0, tf.float32)`), where the program puts
+    something that is not 0 into every row: an end symbol by a one_hot or behind the others.
+    """
+    test = made_by(plain(total.value("x")), "tf.greater", "tf.not_equal")
+    if test is None or not test.value("y").exact or test.value("y").lo != 0:
+        return False
+    return _is_marked(test.value("x"))
+
+
+def _is_marked(value: Value, depth: int = 4) -> bool:
+    """Whether every row of what is counted has an element above 0."""
+    site = made_by(plain(value), "tf.add", "tf.multiply", "tf.one_hot", "tf.concat")
+    if site is None or depth == 0:
+        return False
+    if site.op.name == "tf.one_hot":
+        return site.value("on_value").lo > 0 if site.given("on_value") else True
+    if site.op.name == "tf.concat":
+        parts = site.value("values").obj
+        return isinstance(parts, tuple) and any(
+            part.known and part.lo > 0 or _is_marked(part, depth - 1) for part in parts
+        )
+    ways = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
+    if site.op.name == "tf.multiply":
+        return any(by.lo > 0 and _is_marked(part, depth - 1) for part, by in ways)
+    return any(_is_marked(part, depth - 1) and (by.lo >= 0 or not by.evident) for part, by in ways)
 
 
 def _lifted(value: Value) -> bool:

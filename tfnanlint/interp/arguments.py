@@ -35,7 +35,7 @@ def written_out(node: ast.expr, point: Point) -> bool:
     function was given or got from a call, where its own stores are followed, or one in which its
     file only looks things up.
     """
-    text = point.module.source.text
+    text = point.module.source.code
     if isinstance(node, ast.Attribute):
         return (
             isinstance(node.value, ast.Name)
@@ -81,7 +81,7 @@ def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
         and not isinstance(made.node, ast.DictComp)
     ):
         return False
-    text = point.module.source.text
+    text = point.module.source.code
     if local and point.scope.function is not None and _used_otherwise(name, True)(text) is None:
         return name not in point.scope.function.changed_inside
     return _used_otherwise(name)(text) is None
@@ -131,7 +131,7 @@ def _spread_out(
     keywords: dict[str, Binding] = {}
     for one in call.keywords:
         named = (
-            _pairs_spread(ev, one.value, point)
+            pairs_spread(ev, one.value, point)
             if one.arg is None
             else {one.arg: Assigned(one.value, point)}
         )
@@ -142,7 +142,9 @@ def _spread_out(
 
 
 def _items_spread(ev: Evaluator, node: ast.expr, point: Point) -> list[Binding] | None:
-    """What `*` stands for: a tuple that is written, or what calls hand to `*args`."""
+    """What `*` stands for: a tuple that is written, what calls hand to `*args`, or the elements of
+    a sequence of a known length; None where that is not known.
+    """
     if type(node) in SEQUENCES:
         written, there = node, point
     else:
@@ -153,7 +155,8 @@ def _items_spread(ev: Evaluator, node: ast.expr, point: Point) -> list[Binding] 
             held = binding.value(ev).obj
             return [Fixed(one) for one in held] if isinstance(held, tuple) else None
         if not isinstance(binding, Assigned) or type(binding.node) is not ast.Tuple:
-            return None
+            held = ev.evaluate(node, point).obj
+            return [Fixed(one) for one in held] if isinstance(held, tuple) else None
         written, there = binding.node, binding.point
     items: list[ast.expr] = getattr(written, "elts", [])
     return (
@@ -163,7 +166,7 @@ def _items_spread(ev: Evaluator, node: ast.expr, point: Point) -> list[Binding] 
     )
 
 
-def _pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Binding] | None:
+def pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Binding] | None:
     """What `**` stands for: a dict that is written, or what the call that is being followed hands
     to `**kwargs`.
     """
@@ -184,7 +187,9 @@ def _pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Bind
 
 
 def _given_none(ev: Evaluator, function: Function) -> bool:
-    """Whether the calls of a function are seen, and none of them hands anything to its `**kwargs`."""
+    """Whether the calls of a function are seen, and none of them hands anything to its
+    `**kwargs`.
+    """
     name = function.node.args.kwarg.arg
     handed = ev.handovers(function)
     return bool(handed) and all(

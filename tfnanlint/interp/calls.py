@@ -12,8 +12,8 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import inlining as recursion
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp import records
-from tfnanlint.interp.callgraph.callers import local_name
-from tfnanlint.interp.callgraph.function_flow import called_elsewhere
+from tfnanlint.interp.callgraph.callers import is_idle, local_name
+from tfnanlint.interp.callgraph.hooks import called_elsewhere, weights_of_samples
 from tfnanlint.interp.records import MAX_BINDINGS, begins_last
 from tfnanlint.ops.frameworks import OPTIMIZER_UPDATES, PARAMETRIZING
 from tfnanlint.ops.names import is_tensorflow
@@ -314,6 +314,12 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
         parameter.stamp = 0
         ev.session.asking -= 1
     assumptions.settled(ev, parameter, mark)
+    vague = arriving is None or (
+        not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
+    )
+    weights = weights_of_samples(ev, parameter) if vague else None
+    if weights is not None:
+        return weights
     # nobody calls it for what is left out everywhere
     if arriving is None or arriving.kind == "none" and _public(function):
         annotated = _annotated(ev, function, parameter.name)
@@ -341,7 +347,6 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
             if function.name == "call" and names[1:2] == [parameter.name]
             else nothing
         )
-    vague = not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
     annotated = _annotated(ev, function, parameter.name) if vague else None
     if annotated is not None:
         return annotated
@@ -388,7 +393,29 @@ def _arriving(ev: Evaluator, parameter: Parameter) -> Value | None:
     handed = handovers(ev, function)
     if not handed or len(handed) > MAX_CALLERS:
         return None
-    return ev.joined(heard([handed_over(bound, parameter) for bound in handed], ev))
+    bindings = [handed_over(bound, parameter) for bound in handed]
+    return ev.joined(heard(_of_running_callers(ev, function, bindings), ev))
+
+
+def _of_running_callers(ev: Evaluator, function: Function, given: list[Binding]) -> list[Binding]:
+    """What calls hand over, without what is unknown because nobody calls the function where the
+    call stands: all of it, unless a call that somebody runs hands over something known.
+    """
+    idle = {binding for binding in given if _is_from_idle(ev, function, binding)}
+    if not idle or not any([one.value(ev).known for one in given if one not in idle]):
+        return given
+    return [binding for binding in given if binding not in idle or binding.value(ev).known]
+
+
+def _is_from_idle(ev: Evaluator, function: Function, given: Binding) -> bool:
+    """Whether an argument of a call of a function stands in another one that nobody calls."""
+    caller = given.point.scope.function if isinstance(given, Assigned) else None
+    return (
+        caller is not None
+        and caller.module is function.module
+        and caller.node is not function.node
+        and is_idle(ev, caller)
+    )
 
 
 def handovers(ev: Evaluator, function: Function) -> list[dict[str, Binding]]:

@@ -392,7 +392,9 @@ class Containers:
         )
 
     def _kept(self, ev: Evaluator, item: Value, node: ast.Subscript, point: Point) -> Value:
-        """What was stored under an index, as it is read there: a number in the dtype of its array."""
+        """What was stored under an index, as it is read there: a number in the dtype of its
+        array.
+        """
         if (
             item.kind != "number"
             or not isinstance(node.slice, ast.Constant)
@@ -406,7 +408,9 @@ class Containers:
         return kept.but(kind="array", dtype=whole.dtype, const=NO_CONSTANT)
 
     def _item(self, ev: Evaluator, index: ast.expr, whole: Value, point: Point) -> Value:
-        """An element of something unknown: one value for all reads with one name (`g[k] * g[k]`)."""
+        """An element of something unknown: one value for all reads with one name (`g[k] *
+        g[k]`).
+        """
         found = unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
         if isinstance(index, ast.Name):
             key = (whole.token, ev.evaluate(index, point).token)
@@ -549,9 +553,11 @@ class Containers:
                     self.sequence_of(
                         ev,
                         (
-                            number(key)
-                            if not isinstance(key, str)
-                            else Value(kind="string", const=key),
+                            (
+                                number(key)
+                                if not isinstance(key, str)
+                                else Value(kind="string", const=key)
+                            ),
                             value,
                         ),
                     )
@@ -797,9 +803,11 @@ class Containers:
             return (
                 Value(
                     kind="dict",
-                    obj=base.obj
-                    if key in base.obj
-                    else {**base.obj, key: ev.evaluate(call.args[1], point)},
+                    obj=(
+                        base.obj
+                        if key in base.obj
+                        else {**base.obj, key: ev.evaluate(call.args[1], point)}
+                    ),
                 )
                 if key is not None
                 else unknown("dict")

@@ -122,6 +122,7 @@ class Engine(Evaluator):
         for site in self._given:
             site.result = None
         self.reads.clear()
+        self.session.terms.clear()
         self._forget()
 
     # Questions
@@ -490,6 +491,9 @@ class Engine(Evaluator):
 
     def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
         return self.precision.policies(self, module)
+
+    def policies_of_program(self, module: Module) -> list[tuple[str, ast.Call, Module]]:
+        return self.precision.policies_of_program(self, module)
 
     def dtype_of(self, cls: ClassObject) -> str | None:
         return self.precision.dtype_of(self, cls)

@@ -287,7 +287,12 @@ def _result(ev: Evaluator, site: Site) -> Value:
     if site.library == "np" and value.kind in ("tensor", "array"):
         value.kind = "array"  # also of tensors
         value = value if value.dtype != "bfloat16" else of_bfloat16(value)
-    elif value.kind == "tensor" and site.library in _PLAIN and not site.arrives("tensor"):
+    elif (
+        value.kind == "tensor"
+        and site.library in _PLAIN
+        and not site.op.starts
+        and not site.arrives("tensor")
+    ):
         # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
         value.kind = "array" if site.library == "method" and site.arrives("array") else "unknown"
     elif value.kind == "array" and site.library in _MAKING_TENSORS:
@@ -308,12 +313,14 @@ def _result(ev: Evaluator, site: Site) -> Value:
         value.obj = renewed(
             value.obj,
             (
-                v.but(
-                    origin=v.origin or Note("", parent=site, index=i),
-                    emptied=v.emptied or value.emptied,
+                (
+                    v.but(
+                        origin=v.origin or Note("", parent=site, index=i),
+                        emptied=v.emptied or value.emptied,
+                    )
+                    if v.origin is None or value.emptied
+                    else v
                 )
-                if v.origin is None or value.emptied
-                else v
                 for i, v in parts
             ),
         )
@@ -406,9 +413,9 @@ def conditional(ev: Evaluator, node: ast.IfExp, point: Point) -> Value:
 def assuming(ev: Evaluator, test: ast.expr, truth: bool, point: Point) -> Point:
     """`point` with the names of a test refined."""
     over: dict[str, Binding] = {}
-    for node, path, test, then in refinements(test, truth, point):
+    for node, path, part, then in refinements(test, truth, point):
         base = over.get(path) or point.binding(path) or Assigned(node, point)
-        over[path] = Refined(base, path, test, truth, then)
+        over[path] = Refined(base, path, part, truth, then)
     return point.under(over) if over else point
 
 
@@ -552,15 +559,17 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
         )
     if value.dtype in FLOATS or value.dtype is None:
         found = [
-            one.but(
-                lo=rounded(one.lo, value.dtype),
-                hi=rounded(one.hi, value.dtype),
-                dtype=value.dtype,
-                kind="tensor",
-                origin=one.origin,
+            (
+                one.but(
+                    lo=rounded(one.lo, value.dtype),
+                    hi=rounded(one.hi, value.dtype),
+                    dtype=value.dtype,
+                    kind="tensor",
+                    origin=one.origin,
+                )
+                if one.kind == "number"
+                else one
             )
-            if one.kind == "number"
-            else one
             for one in found
         ]
     elif site.library == "tf":
@@ -600,13 +609,18 @@ def _call_site(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) 
 
 
 def _handed_on_to(ev: Evaluator, site: Site, node: ast.Call, point: Point) -> None:
-    """Give a site the values that `**kwargs` stands for, or say that some arguments are not seen."""
-    kept = calls.hidden(node, point)
-    for keyword, binding in (kept or {}).items():
+    """Give a site the values that `**kwargs` stands for, or say that some arguments are not
+    seen.
+    """
+    keywords: dict[str, Binding] | None = {}
+    for one in node.keywords:
+        spread = arguments.pairs_spread(ev, one.value, point) if one.arg is None else {}
+        keywords = None if keywords is None or spread is None else keywords | spread
+    for keyword, binding in (keywords or {}).items():
         param = SYNONYMS.get(keyword) if keyword not in site.op.params else keyword
         if param in site.op.params and param not in site.args:
             site.values[param] = binding.value(ev)
-    site.hidden = kept is None
+    site.hidden = keywords is None
 
 
 def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:

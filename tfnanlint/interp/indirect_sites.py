@@ -67,7 +67,9 @@ def _run_inside(ev: Evaluator, node: ast.Call, point: Point, names: set[str]) ->
 
 
 def _within(ev: Evaluator, value: Value, point: Point, names: set[str]) -> Site | None:
-    """The application of one of some ops behind a value, in functions that are called at a point."""
+    """The application of one of some ops behind a value, in functions that are called at a
+    point.
+    """
     queue, seen = [value], 0
     while queue and seen < _MAX_WITHIN:
         origin: Any = queue.pop(0).origin

@@ -1,4 +1,6 @@
-"""Members: what attributes, methods and properties of the objects and classes of the program are."""
+"""Members: what attributes, methods and properties of the objects and classes of the program
+are.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ from tfnanlint.interp.records import MAX_BINDINGS, begins_last
 from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import canonical
 from tfnanlint.program import functions as calls
-from tfnanlint.program.attributes import keeps_keywords, replaced, sets, spelled_names
+from tfnanlint.program.attributes import (
+    dicts_kept,
+    is_changed,
+    keeps_keywords,
+    replaced,
+    sets,
+    spelled_names,
+)
 from tfnanlint.program.functions import Bound, ClassObject, Function, Instance, Parent
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import (
@@ -28,7 +37,7 @@ from tfnanlint.program.scope import (
     unrefined,
 )
 from tfnanlint.syntax.access_paths import root_of
-from tfnanlint.syntax.nodes import ATTRIBUTE, nodes_in
+from tfnanlint.syntax.nodes import ATTRIBUTE, display, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import Fields
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, unknown
@@ -121,9 +130,11 @@ def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
     methods = dict.fromkeys([_after(ev, parent.cls, one, attr) or method for one in classes])
     return ev.joined(
         [
-            following.call(ev, one, [parent.instance], {})
-            if one.is_property
-            else Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else []))
+            (
+                following.call(ev, one, [parent.instance], {})
+                if one.is_property
+                else Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else []))
+            )
             for one in methods
         ]
     )
@@ -150,9 +161,11 @@ def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
         if len(methods) > 1:
             methods = [m for m in methods if not m.abstract] or methods
         bound = [
-            following.call(ev, m, [Fixed(owner)], {})
-            if m.is_property
-            else Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else []))
+            (
+                following.call(ev, m, [Fixed(owner)], {})
+                if m.is_property
+                else Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else []))
+            )
             for m in dict.fromkeys(methods)
         ]
         return ev.joined(bound)
@@ -230,8 +243,17 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
         whole.rounds += [nearest] if nearest is not None else []
         if nearest is not None and any(one.changed_outside(attr) for one in ev.lineage(cls)):
             whole.rounds.append(Fixed(unknown()))
-    if whole.rounds:
-        lineages = dict.fromkeys([one for cls in classes for one in ev.lineage(cls)])
+    lineages = dict.fromkeys([one for cls in classes for one in ev.lineage(cls)])
+    if not whole.rounds:
+        whole.rounds += [
+            binding
+            for one in lineages
+            if one.sets_by_name(attr) and _reads(one, attr)
+            for method in one.methods.values()
+            if sets(spelled_names(method.node), attr)
+            for binding in _kept_from_dicts(ev, method, attr, whole) or ()
+        ]
+    else:
         whole.rounds += [
             binding for one in lineages for binding in ev.assigned_elsewhere(one, attr)
         ]
@@ -282,14 +304,58 @@ def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> lis
     """What the methods of a class set an attribute to under a name that is computed: what a call
     names for `**kwargs`, else nothing is known.
     """
-    setting = [method for method in cls.methods.values() if sets(spelled_names(method.node), attr)]
-    if not all([keeps_keywords(method.node) for method in setting]):
-        return [Fixed(unknown())]
-    return [
-        Parameter(method, attr, whole)
-        for method in setting
-        if attr not in calls.signature_of(method.node.args)[1]
-    ]
+    found: list[Binding] = []
+    for method in cls.methods.values():
+        if not sets(spelled_names(method.node), attr):
+            continue
+        if not keeps_keywords(method.node):
+            kept = _kept_from_dicts(ev, method, attr, whole)
+            found += kept if kept is not None else [Fixed(unknown())]
+        elif attr not in calls.signature_of(method.node.args)[1]:
+            found.append(Parameter(method, attr, whole))
+    return found
+
+
+def _reads(cls: ClassObject, attr: str) -> bool:
+    """Whether a class reads an attribute of this name. What nobody reads need not be among the
+    names that it is given: a hook that Keras asks for.
+    """
+    return any([type(one) is ATTRIBUTE and one.attr == attr for one in nodes_in(cls.node)])
+
+
+def _kept_from_dicts(
+    ev: Evaluator, method: Function, attr: str, whole: Loop
+) -> list[Binding] | None:
+    """What the dicts hold under the name of an attribute of which a method makes attributes; None
+    where that is not known. One that is empty by default adds nothing.
+    """
+    dicts = dicts_kept(method.node)
+    if dicts is None:
+        return None
+    point = Point(ev.activation(method))
+    defaults = calls.signature_of(method.node.args)[2]
+    found: list[Binding] = []
+    rest = method.node.args.kwarg
+    for node in dicts:
+        if rest is not None and isinstance(node, ast.Name) and node.id == rest.arg:
+            if is_changed(method.node, rest.arg):
+                return None
+            found.append(Parameter(method, attr, whole))
+            continue
+        held = ev.evaluate(node, point).obj
+        if isinstance(held, dict):
+            found += [Fixed(held[attr])] if attr in held else []
+        elif not _is_empty(defaults.get(node.id) if isinstance(node, ast.Name) else None):
+            return None
+    return found
+
+
+def _is_empty(default: ast.expr | None) -> bool:
+    """Whether a default is an empty dict, or None."""
+    shown = display(default) if default is not None else None
+    if shown is not None:
+        return not shown.keys
+    return isinstance(default, ast.Constant) and default.value is None
 
 
 def foreign_bases(ev: Evaluator, cls: ClassObject) -> set[str]:
@@ -371,7 +437,9 @@ class Members:
         return self._members[key][1]
 
     def lineage(self, ev: Evaluator, cls: ClassObject) -> list[ClassObject]:
-        """A class and its bases inside the program, in the order in which Python looks for methods."""
+        """A class and its bases inside the program, in the order in which Python looks for
+        methods.
+        """
         if cls in self.lineages:
             return self.lineages[cls]
         mark = len(ev.reads)

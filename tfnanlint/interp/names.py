@@ -13,6 +13,7 @@ from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import ROOTS, canonical, is_tensorflow, of_import
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op, namespaces
+from tfnanlint.ops.traits import ARITHMETIC
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import (
     UNASKED,
@@ -258,11 +259,16 @@ def callee(ev: Evaluator, function: ast.expr, point: Point) -> Value | None:
     return ev.evaluate(function, point)
 
 
-def _is_difference(value: Value) -> bool:
-    """Whether a value is the difference of two others (`eps = target - output`), which has either
-    sign, whatever it is called.
+def _is_computed(value: Value) -> bool:
+    """Whether a value is computed from others none of which is an epsilon (`eps = target - output`,
+    `eps = x * 0.5`): it has either sign, whatever it is called.
     """
-    return isinstance(value.origin, Site) and value.origin.op.name == "tf.subtract"
+    origin = value.origin
+    return (
+        isinstance(origin, Site)
+        and origin.op.name in ARITHMETIC
+        and not any(is_supposed(origin.value(name)) for name in ("x", "y"))
+    )
 
 
 def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Point) -> Value:
@@ -274,7 +280,7 @@ def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Poin
         or value.kind != "unknown"
         and value.kind != "number"
         or not is_epsilon(name)
-        or _is_difference(value)
+        or _is_computed(value)
     ):
         return value
     if value.zero and isinstance(value.origin, Note) and value.origin.default == NOUGHT:

@@ -44,6 +44,23 @@ class Precision:
                         found.append((text, node))
         return self._policies[module]
 
+    def policies_of_program(
+        self, ev: Evaluator, module: Module
+    ) -> list[tuple[str, ast.Call, Module]]:
+        """The dtypes and policies that a file, or else the program that imports it, makes Keras use
+        everywhere, with the calls that do so and their files.
+        """
+        own = [(text, call, module) for text, call in self.policies(ev, module)]
+        if own or module.project is None:
+            return own
+        setters = map(module.project.module_or_own, module.project.half_setters(module.source.path))
+        return [
+            (text, call, setter)
+            for setter in setters
+            if setter is not None
+            for text, call in self.policies(ev, setter)
+        ]
+
     def computes_in(self, ev: Evaluator, made: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where
         it cannot be told.
@@ -67,7 +84,9 @@ class Precision:
         )
 
     def dtype_of(self, ev: Evaluator, cls: ClassObject) -> str | None:
-        """The dtype that the layers of a class of the program compute in, as `computes_in` says it."""
+        """The dtype that the layers of a class of the program compute in, as `computes_in` says
+        it.
+        """
         if cls not in self._class_dtypes:
             self._class_dtypes[cls] = ""  # while it is being found
             self._class_dtypes[cls] = self._found_dtype(ev, cls) if names_other(cls.module) else ""
@@ -212,7 +231,9 @@ def names_other(module: Module) -> bool:
 
 
 def _computed_in(policy: str) -> str | None:
-    """The dtype that layers with a policy compute in: `mixed_float16` keeps its weights in float32."""
+    """The dtype that layers with a policy compute in: `mixed_float16` keeps its weights in
+    float32.
+    """
     dtype = policy.removeprefix("mixed_")
     return dtype if dtype in FLOATS else None
 
@@ -222,7 +243,9 @@ def _of_any(value: Value) -> Value:
 
 
 def _unrounded(value: Value) -> Value:
-    """A value that was rounded to float32, before that; what even float16 holds is taken for exact."""
+    """A value that was rounded to float32, before that; what even float16 holds is taken for
+    exact.
+    """
     lo, hi = (
         end if rounded(end, "float16") == end else other
         for end, other in zip((value.lo, value.hi), outward(value.lo, value.hi, "float32", 1))

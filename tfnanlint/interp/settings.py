@@ -35,7 +35,7 @@ def _minded(name: str, module: Module) -> bool:
     """Whether a file tests a setting somewhere, or gives it another value: it knows of the 0 by
     default then.
     """
-    return asked(module.source.text, name) or bool(module.source.assigns_outside(name))
+    return asked(module.source.stated, name) or bool(module.source.assigns_outside(name))
 
 
 class ProjectSettings:
@@ -74,7 +74,7 @@ class ProjectSettings:
         if ev.session.drafting:
             ev.session.unset.add((path, name))
             # the draft must doubt what may be 0, or lost beside 1
-            found = set_to(point.module.source.text, name)
+            found = set_to(point.module.source.stated, name)
         if not found or min(found) < 0:
             return value
         if max(found) == 0:
@@ -145,7 +145,7 @@ class ProjectSettings:
             entry = scope.history.get(f"{owner}.{name}") if scope is not None else None
             for binding in entry.bindings() if entry is not None else ():
                 if isinstance(binding, Assigned) and (
-                    asked(module.source.text, name) or _reads(binding.node, name)
+                    asked(module.source.stated, name) or _reads(binding.node, name)
                 ):
                     found.append(binding.value(ev))
         if "validator" in module.source.text:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tfnanlint.conventions.roles import is_kind
 from tfnanlint.interp import fixpoint as assumptions
+from tfnanlint.interp import names as resolution
 from tfnanlint.ops.families.arrays import as_tensor
 from tfnanlint.ops.families.variables import moved_by_training, started
 from tfnanlint.ops.frameworks import (
@@ -290,7 +291,7 @@ class Variables:
             found = self.changes[module] = []
             for name, sign in VARIABLE_CHANGES.items():
                 for call, point in module.calls_to(name, ev):
-                    parts = _parts(call, name)
+                    parts = _parts(call, name, resolution.resolve(ev, call.func, point) is not None)
                     if parts is not None:
                         found.append((parts[0], sign, Assigned(parts[1], point), point))
         return self.changes[module]
@@ -358,9 +359,9 @@ def _slot_name(call: ast.Call) -> str | None:
     return None
 
 
-def _parts(call: ast.Call, name: str) -> tuple[ast.expr, ast.expr] | None:
-    """The target of an assignment and what it is given: `v.assign(x)`, `tf.assign(v, x)`,
-    `self._resource_scatter_add(v, i, x)`.
+def _parts(call: ast.Call, name: str, of_library: bool) -> tuple[ast.expr, ast.expr] | None:
+    """The target of an assignment and what it is given: `v.assign(x)`, `tf.assign(v, x)`, which is
+    a function `of_library`, `self._resource_scatter_add(v, i, x)`.
     """
     args = call.args
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -368,6 +369,7 @@ def _parts(call: ast.Call, name: str) -> tuple[ast.expr, ast.expr] | None:
         return (args[0], args[2]) if len(args) > 2 else None
     if (
         isinstance(call.func, ast.Attribute)
+        and not of_library
         and leaf(call.func.value) not in _MODULES
         and not name.startswith(("update", "moving"))
     ):

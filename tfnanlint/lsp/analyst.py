@@ -54,7 +54,9 @@ class Process:
     def listen(
         self, loop: asyncio.AbstractEventLoop, hear: Callable[[Process, Reply | None], None]
     ) -> None:
-        """Have `hear` called in the loop with each reply, and with None when the process has ended."""
+        """Have `hear` called in the loop with each reply, and with None when the process has
+        ended.
+        """
         threading.Thread(target=self._read, args=(loop, hear), daemon=True).start()
 
     def send(self, message: Any) -> None:
@@ -234,4 +236,7 @@ class Analyst:
 
 def _ending(code: int) -> str:
     how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    return f"the process of the analysis ended {how} (memory, or a bug; process {os.getpid()} started it)"
+    return (
+        f"the process of the analysis ended {how} (memory, or a bug; process {os.getpid()}"
+        " started it)"
+    )

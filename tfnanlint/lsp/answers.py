@@ -10,15 +10,8 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import (
-    Certainty,
-    Claim,
-    Differentiated,
-    Edit,
-    Finding,
-    Fix,
-    Step,
-)
+from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.grades import grade, severity
 from tfnanlint.lsp.documents import Part, Snapshot
 from tfnanlint.lsp.sheets import Answer
 from tfnanlint.report import escape, message
@@ -29,19 +22,14 @@ FIX_ALL = "source.fixAll.tfnanlint"
 NOTEBOOK_FIX_ALL = "notebook.source.fixAll.tfnanlint"
 
 _SEVERITY = {
-    Certainty.MUST: types.DiagnosticSeverity.Error,
-    Certainty.MAY: types.DiagnosticSeverity.Warning,
-    Certainty.UNKNOWN: types.DiagnosticSeverity.Information,
-}
-_CERTAINTY = {
-    Certainty.MUST: "no safe value reaches it",
-    Certainty.MAY: "unsafe values are among those that reach it",
-    Certainty.UNKNOWN: "nothing seen here guards the value",
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "note": types.DiagnosticSeverity.Hint,
 }
 _CLAIM = {
-    Claim.EQUAL: "equal",
-    Claim.EQUAL_WHERE_FINITE: "equal where finite",
-    Claim.SHIFTED: "shifted",
+    Claim.EQUAL: "same result",
+    Claim.EQUAL_WHERE_FINITE: "same result where finite",
+    Claim.SHIFTED: "changes results",
 }
 
 
@@ -67,7 +55,7 @@ def diagnostic(finding: Finding, range_: types.Range, answer: Answer) -> types.D
     return types.Diagnostic(
         range=range_,
         message=message(finding),
-        severity=types.DiagnosticSeverity.Hint if idle else _SEVERITY[finding.certainty],
+        severity=types.DiagnosticSeverity.Hint if idle else _SEVERITY[severity(finding)],
         tags=[types.DiagnosticTag.Unnecessary] if idle else None,
         code=finding.code,
         code_description=types.CodeDescription(page) if page else None,
@@ -136,13 +124,9 @@ def _explained(finding: Finding, answer: Answer, markdown: bool) -> Iterator[str
     yield ""
     if finding.range:
         yield f"- value: {say(finding.range)}"
-    if finding.modes:
-        taken = (
-            "; a gradient is taken through it"
-            if finding.differentiated is Differentiated.YES
-            else ""
-        )
-        yield f"- certainty: {finding.certainty.name.lower()}, {_CERTAINTY[finding.certainty]}{taken}"
+    graded = grade(finding)
+    if graded.because:
+        yield f"- {graded.severity} ({graded.certainty.name.lower()}): {graded.because}"
     for fix in finding.fixes:
         yield f"- fix: {say(claimed(fix))}"
     if finding.no_fix:

@@ -15,13 +15,13 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from tfnanlint import __version__
 from tfnanlint.lsp import answers
 from tfnanlint.lsp.analyst import Analyst, Died, Failed
 from tfnanlint.lsp.documents import Document, Documents, Snapshot, file_snapshot, notebook_snapshot
 from tfnanlint.lsp.settings import EditorSettings, editor_settings
 from tfnanlint.lsp.sheets import Answer, Sheet
 from tfnanlint.lsp.worker import Ignore, Offer, Place, Repair
+from tfnanlint.version import __version__
 
 # seconds without a change after which what depends on the changed files is looked at again
 AFTERTHOUGHT = 0.25

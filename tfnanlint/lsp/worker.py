@@ -299,7 +299,9 @@ class Desk:
         made, found = self._linters.get(key, (-CONFIGURATION_AGE, None))
         if found is None or time.monotonic() - made > CONFIGURATION_AGE:
             stated = layer(dict(place.table), "the editor's settings", place.folder)
-            found = linter.Linter(Configuration(stated, place.options), self.rules())
+            settings = Configuration(stated, place.options, trusted=False)
+            linter.allow(settings.plugins)
+            found = linter.Linter(settings, linter.load_rules())
             self._linters[key] = time.monotonic(), found
         settings = found.configuration.for_file(place.path)
         if sum(map(len, texts)) > settings.max_file_size or excluded(

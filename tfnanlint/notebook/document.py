@@ -25,7 +25,9 @@ SUFFIX = ".ipynb"
 
 
 def _number(text: str) -> None:
-    """What is read for a number. It may be longer than Python reads, and nobody asks for its value."""
+    """What is read for a number. It may be longer than Python reads, and nobody asks for its
+    value.
+    """
 
 
 _scan = json.JSONDecoder(parse_int=_number, parse_float=_number, parse_constant=_number).scan_once

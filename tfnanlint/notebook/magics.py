@@ -24,7 +24,8 @@ _AUTOMAGIC = re.compile(
     r"load_ext|reload_ext|run|time|timeit|pwd|who|whos|reset|history|hist|pdb|tensorboard)\b(?!\s*[=(.\[])"
 )
 _CELL_MAGIC = re.compile(
-    r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?P<mark>%%)[ \t]*(?P<name>\w+)?(?P<help>\?)?[^\r\n]*"
+    r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?P<mark>%%)["
+    r" \t]*(?P<name>\w+)?(?P<help>\?)?[^\r\n]*"
 )
 # Whether there is anything to do; nearly every cell is done with here.
 _ANY = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*;?[ \t]*$", re.M)

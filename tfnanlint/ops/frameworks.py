@@ -87,7 +87,7 @@ SINKS_OF_FUNCTIONS: Final = ("minimize", "compute_gradients")
 TAPE_METHODS: Final = frozenset("watch stop_recording reset watched_variables".split())
 WEIGHT_UPDATES: Final = frozenset(("apply_gradients", "assign_sub"))
 # How a file trains a model.
-FIT_CALLS: Final = (".fit(", ".fit_generator(", ".train_on_batch(")
+TRAINING_METHODS: Final = ("fit", "fit_generator", "train_on_batch", "compile")
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its
 # values.
 UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
@@ -142,7 +142,9 @@ VARIABLE_CHANGES: Final = {
 # Layers and models.
 
 # Methods of layers, models and distributions (`prob`) that have a row.
-MODEL_METHODS: Final = frozenset(("add_weight", "add_variable", "compile", "fit", "prob"))
+MODEL_METHODS: Final = frozenset(
+    ("add_weight", "add_variable", "compile", "fit", "train_on_batch", "prob")
+)
 RESHAPING_LAYERS: Final = ("keras.layers.Flatten", "keras.layers.Reshape", "keras.layers.Permute")
 # Layers that hand the numbers on, or 0 for some of them.
 HANDING_LAYERS: Final = frozenset(

@@ -27,6 +27,9 @@ RESHAPES: Final = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
 ALIGNED: Final = (*COPIES, *RESHAPES, "tf.broadcast_to")
 # The number of elements of the result depends on the numbers that they are given.
 FILTERS: Final = ("tf.boolean_mask", "tf.dynamic_partition")
+# Pick elements by their indices.
+GATHERS: Final = ("tf.gather", "tf.gather_nd")
+SLICES: Final = ("tf.strided_slice", "tf.slice")
 SELECTIONS: Final = (*FILTERS, "tf.unique")
 
 # Arithmetic.
@@ -36,6 +39,12 @@ ARITHMETIC: Final = (*ADDITIONS, *FACTORS)
 NEGATIONS: Final = ("tf.negative",)
 LINEAR: Final = (*ADDITIONS, "tf.multiply", *NEGATIONS)
 CONJUNCTIONS: Final = ("tf.multiply", "tf.logical_and")
+WHOLE_DIVISIONS: Final = (
+    "tf.math.floordiv",
+    "tf.math.floormod",
+    "tf.truncatediv",
+    "tf.truncatemod",
+)
 NEVER_NAN: Final = (
     "tf.math.divide_no_nan",
     "tf.math.multiply_no_nan",
@@ -49,31 +58,48 @@ QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
 CONTRACTIONS: Final = ("tf.reduce_sum", *MATRIX_PRODUCTS, "tf.linalg.matvec")
+# Add up or average what lies in a window.
+WINDOW_SUMS: Final = ("tf.nn.avg_pool", "tf.nn.conv2d")
 # What a layer with weights computes before its activation.
 WEIGHTED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add")
 
 # Powers, roots, logarithms, exponentials.
-LOGARITHMS: Final = ("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10")
+NATURAL_LOGARITHMS: Final = ("tf.math.log", "tf.math.log1p")
+LOGARITHMS: Final = (*NATURAL_LOGARITHMS, "ops.log2", "ops.log10")
 SQUARE_ROOTS: Final = ("tf.sqrt", "K.sqrt")
 # Roots that a program writes itself; the other ones square what they are given.
 WRITTEN_ROOTS: Final = (*SQUARE_ROOTS, "tf.math.rsqrt")
 NORMS: Final = ("tf.norm", "tf.math.reduce_euclidean_norm")
 DEVIATIONS: Final = ("tf.math.reduce_std",)
 ROOTS: Final = (*SQUARE_ROOTS, *NORMS, *DEVIATIONS)
+# Of numbers between 0 and 1 these are 0 where the numbers are.
+SIMPLE_POWERS: Final = ("tf.pow", "tf.square", "tf.sqrt")
 POWERS: Final = ("tf.pow", "math.pow")
 # Ways to write a square, if the exponent is 2 or both factors are the same.
 SQUARES: Final = ("tf.square", "tf.pow", "tf.multiply")
 # Never negative, if the exponent is even.
 MAGNITUDES: Final = ("tf.square", "tf.abs", "tf.pow")
 VARIANCES: Final = ("tf.math.reduce_variance",)
+PLAIN_MEANS: Final = ("tf.reduce_mean", "method.mean")
 # Divide by the number of elements.
 MEANS: Final = ("tf.reduce_mean", *VARIANCES, *DEVIATIONS)
 DIFFERENCE_SQUARES: Final = ("tf.math.squared_difference",)
 SQUARED_DIFFERENCES: Final = (*DIFFERENCE_SQUARES, *VARIANCES)
-SPREADS: Final = (*DEVIATIONS, *VARIANCES, "tf.nn.moments")
+DISPERSIONS: Final = (*DEVIATIONS, *VARIANCES)
+SPREADS: Final = (*DISPERSIONS, "tf.nn.moments")
 POLES: Final = (*LOGARITHMS, *DIVISORS)
 # Where a small number is added, or a floor put, to keep off 0.
 GUARDED: Final = {"tf.math.log": "x", "tf.sqrt": "x", **DIVISORS}
+# At or above 0, or below it, wherever their arguments are.
+ONE_SIDED: Final = (
+    *MAGNITUDES,
+    *DIFFERENCE_SQUARES,
+    "tf.sqrt",
+    "tf.math.expm1",
+    "tf.math.l2_normalize",
+    "tf.add",
+)
+OF_ONE_SIGN: Final = (*NEGATIONS, "tf.math.expm1", "tf.abs", "tf.square")
 # May be infinite for finite numbers, or hand on an infinite one.
 MAY_BE_INFINITE: Final = (*LOGARITHMS, *NEGATIONS, "tf.divide", "tf.math.reciprocal", "tf.sqrt")
 POSITIVE_SCALES: Final = ("tf.exp", "tf.math.softplus")
@@ -132,17 +158,48 @@ LOGARITHM_PRODUCTS: Final = (
 BRANCHES: Final = frozenset(("tf.where", "K.switch"))
 BY_CONDITION: Final = BRANCHES | {"tf.boolean_mask"}
 CHOICES: Final = BY_CONDITION | {"ops.nan_to_num"}
+# Leave no NaN of what they are given.
+NAN_REPLACING: Final = BRANCHES | {"ops.nan_to_num", "tf.math.multiply_no_nan"}
 # Ways to take elements out by a mask.
 MASKINGS: Final = ("tf.where", "tf.multiply")
-BOUNDS: Final = ("tf.clip_by_value", "tf.maximum", "tf.minimum")
+ONE_SIDED_BOUNDS: Final = ("tf.maximum", "tf.minimum")
+BOUNDS: Final = ("tf.clip_by_value", *ONE_SIDED_BOUNDS)
 RELUS: Final = ("tf.nn.relu", "tf.nn.relu6")
 CLIPS: Final = frozenset((*BOUNDS, *RELUS))
 PARTS: Final = ("tf.multiply", "tf.add", "tf.maximum")
+GREATER: Final = ("tf.greater", "tf.greater_equal")
+LESS: Final = ("tf.less", "tf.less_equal")
+INCLUSIVE_ORDERS: Final = ("tf.greater_equal", "tf.less_equal")
+EQUALITIES: Final = ("tf.equal", "tf.not_equal")
 # Tests that are true of numbers above a bound, and those that are true of ones that are not.
-ABOVE: Final = ("tf.greater", "tf.greater_equal", "tf.not_equal")
-NOT_ABOVE: Final = ("tf.equal", "tf.less_equal", "tf.less")
+ABOVE: Final = (*GREATER, "tf.not_equal")
+NOT_ABOVE: Final = ("tf.equal", *LESS)
 LOGICAL: Final = ("tf.logical_not", "tf.logical_and", "tf.logical_or")
-NAN_TESTS: Final = ("tf.math.is_nan", "tf.math.is_inf", "tf.math.is_finite")
+FINITE_TESTS: Final = ("tf.math.is_nan", "tf.math.is_finite")
+NAN_TESTS: Final = (*FINITE_TESTS, "tf.math.is_inf")
+# What the condition of a choice may be made by.
+BOOLEAN_MASKS: Final = (
+    *NAN_TESTS,
+    *CASTS,
+    *EQUALITIES,
+    "tf.logical_not",
+    "tf.logical_and",
+    "tf.subtract",
+)
+# Conjunction and negation of masks that are numbers.
+MASK_ARITHMETIC: Final = ("tf.multiply", "tf.subtract")
+# Masks that leave an element of each row.
+OPEN_MASKS: Final = frozenset(
+    (
+        "tf.linalg.band_part",
+        "tf.math.top_k",
+        "tf.reduce_max",
+        "tf.sort",
+        "tf.eye",
+        "tf.argmax",
+        "tf.one_hot",
+    )
+)
 # What a mask of zeros and ones may be made by.
 MASKS: Final = ("tf.subtract", "tf.cast", "tf.sequence_mask", "tf.one_hot")
 
@@ -179,7 +236,8 @@ GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 # Data, variables, and random numbers.
 PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")
 VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
-_RANDOM: Final = ("tf.random.", "np.random.", "K.random_", "keras.random.")
+_RANDOM_TENSORS: Final = "tf.random."
+_RANDOM: Final = (_RANDOM_TENSORS, "np.random.", "K.random_", "keras.random.")
 
 # Elementwise.
 POINTWISE: Final = frozenset(
@@ -215,3 +273,8 @@ EUCLIDEAN: Final = (None, 2, "euclidean", "fro")
 def is_random(name: str) -> bool:
     """Whether an op of this name draws random numbers."""
     return name.startswith(_RANDOM)
+
+
+def draws_tensor(name: str) -> bool:
+    """Whether an op of this name draws random numbers into a tensor, not into an array of NumPy."""
+    return name.startswith(_RANDOM_TENSORS)

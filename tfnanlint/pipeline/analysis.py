@@ -39,6 +39,7 @@ from tfnanlint.syntax.nodes import (
     IF_EXP,
     NAME,
     SUBSCRIPT,
+    function_at,
     nodes_in,
 )
 from tfnanlint.syntax.source import Source
@@ -52,6 +53,7 @@ ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
+_COMPILE: Final = "compile"  # what hands labels and predictions to the losses of other files
 _MAX_BEHIND: Final = 12  # ops between such a place and the parameter
 _BUILTINS: Final = frozenset(dir(builtins))
 # How a name can be bound to something else than a function, as text: what stands behind the name,
@@ -112,9 +114,9 @@ class Analysis:
     may be left out. Where nothing is `shown` as the draft found it, it is judged once more only if
     callers elsewhere tell something of a value of which nothing was known. With `within`, only
     these rows are judged, as always with all of the file and its project in view. What all of it
-    depends on outside of the source is noted in `facts`, if that is given. `cut_short` says that
-    something was not followed to its end, which would have cost more than it may in a file of this
-    length.
+    depends on outside of the source is noted in `facts`, if that is given. `cut_short` names
+    the functions in which something was not followed to its end, which would have cost more than it
+    may in a file of this length.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000;
     the others go on. What fixes are made from is held until `close`.
@@ -131,7 +133,7 @@ class Analysis:
         shown: Callable[[Finding], bool] = _any,
     ):
         self.findings: list[Finding] = []
-        self.cut_short = False
+        self.cut_short: tuple[str, ...] = ()
         self._file: File | None = None
         found = subscriptions(rules, source)
         adopt(source)
@@ -142,6 +144,8 @@ class Analysis:
         doubtful: dict[ast.AST, int] = {}  # by their rows
         unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
         self._file = draft = File(source, found, marks, True, setup, facts)
+        session = draft.interpreter.session
+        cut_short: dict[str, None] = {}
         try:
             for node, point, stopped in draft.candidates(within=within):
                 judged = [
@@ -154,8 +158,12 @@ class Analysis:
                         unknown[node] = left, judged
                 elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
+                if session.cut_short:
+                    cut_short[function_at(source.tree, node.lineno)] = None
+                    session.cut_short = False
             in_file = draft.of_file()
-            self.cut_short = draft.interpreter.session.cut_short
+            session.cut_short = session.cut_short or bool(cut_short)
+            self.cut_short = tuple(cut_short)
             again = bool(doubtful) or bool(in_file)
             goes_on = again and draft.interpreter.suffices(draft.project)
             if goes_on:
@@ -379,8 +387,17 @@ class File:
             value = origin.value(origin.op.main)
         if not isinstance(origin, Note) or not origin.parameter:
             return False
-        called = self.module.source.path, getattr(origin.node, "name", "")
-        if called not in self.interpreter.session.overlooked or called[1].startswith("__"):
+        name = getattr(origin.node, "name", "")
+        return (
+            not name.startswith("__")
+            and self._has_few_callers(name)
+            or self._has_few_callers(_COMPILE)
+        )
+
+    def _has_few_callers(self, name: str) -> bool:
+        """Whether a draft did without the calls of a name in a few other files."""
+        called = self.module.source.path, name
+        if called not in self.interpreter.session.overlooked:
             return False
         callers = self.project.importing(*called)
         return 0 < len(callers) <= _FEW_IMPORTERS and not all(map(holds_tests, callers))

@@ -17,7 +17,7 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from importlib.util import find_spec
@@ -55,6 +55,7 @@ class Cache:
     def __init__(self, store: Store | None, engine: str = ""):
         self._store = store
         self._engine = engine
+        self.plugins: Sequence[str] = ()
         self._new: dict[str, bytes] = {}
 
     @property
@@ -63,7 +64,7 @@ class Cache:
         remembered.
         """
         if not self._engine:
-            self._engine = _engine(self._store)
+            self._engine = _engine(self._store, self.plugins)
         return self._engine
 
     @property
@@ -82,14 +83,17 @@ class Cache:
             self, project.hashed(self.engine.encode(), _encoded(settings), *names, data), path, data
         )
 
-    def knows_rules(self, settings: str) -> bool:
-        """Whether the rules that settings name are known to exist."""
-        return self.get(self._of_settings(settings)) is not None
+    def rules_in_preview(self, settings: str) -> int | None:
+        """How many rules these settings leave in preview; None where it is not known whether the
+        rules that they name exist.
+        """
+        count = self.get(self._of_settings(settings))
+        return int(count) if count is not None and count.isdigit() else None
 
-    def keep_rules(self, settings: str) -> None:
-        """Remember that the rules that settings name exist."""
+    def keep_rules(self, settings: str, preview: int) -> None:
+        """Remember that the rules that settings name exist, and how many are left in preview."""
         if self.engine:
-            self.put({self._of_settings(settings): b""})
+            self.put({self._of_settings(settings): str(preview).encode()})
 
     def _of_settings(self, settings: str) -> str:
         return project.hashed(b"settings", self.engine.encode(), _encoded(settings))
@@ -137,7 +141,7 @@ class Entry:
         except (ValueError, TypeError, KeyError, IndexError, zlib.error, Unreadable):
             return None  # It was not written by this code.
         kept = narrowed(
-            Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=cut_short)
+            Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=tuple(cut_short))
         )
         bare = {id(finding) for finding, (repaired, _) in zip(found, rows) if not repaired}
         return None if any(id(finding) in bare for finding in kept.findings) else kept
@@ -217,7 +221,7 @@ def _finding(row: list) -> Finding:
         certainty=Certainty(finding.certainty),
         differentiated=Differentiated(finding.differentiated),
         trace=tuple(
-            Step(path, Span(*span), number, text) for path, span, number, text in finding.trace
+            Step(path, Span(*span), *described) for path, span, *described in finding.trace
         ),
         modes=tuple(finding.modes),
         fixes=tuple(map(_fix, finding.fixes)),
@@ -243,25 +247,26 @@ def _fix(row: list) -> Fix:
 # The code that finds
 
 
-def _engine(store: Store | None) -> str:
+def _engine(store: Store | None, plugins: Sequence[str] = ()) -> str:
     """The digest of the code of tfnanlint, its rules, and of the versions of what they work with.
 
     To read it all takes milliseconds, so that its digest is remembered by the times and sizes of
     its files. These tell all changes of files that nobody has touched for two seconds: nobody can
     set the time at which a file's status changed.
     """
-    files = sorted(_code())
+    packages = _packages(plugins)
+    files = sorted(_code(packages))
     if not files:
         return ""
     state = [
         f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ctime_ns}\0{status.st_ino}"
         for _, path, status in files
     ]
-    key = project.hashed(b"engine", *map(_encoded, (sys.version, *state)))
+    key = project.hashed(b"engine", *map(_encoded, (sys.version, *packages, *state)))
     known = store.get(key) if store is not None else None
     if known is not None:
         return known.decode()
-    parts = [sys.version.encode(), sys.platform.encode()]
+    parts = [sys.version.encode(), sys.platform.encode(), *map(_encoded, packages)]
     for name, path, _ in files:
         with open(path, "rb") as file:
             parts += (_encoded(name), file.read())
@@ -275,10 +280,22 @@ def _engine(store: Store | None) -> str:
     return digest
 
 
-def _code() -> Iterator[tuple[str, str, os.stat_result]]:
+def _packages(plugins: Sequence[str]) -> tuple[str, ...]:
+    """The packages whose code says what is found: those of plugins too."""
+    if not plugins:
+        return ("tfnanlint", *RULE_PACKAGES)
+    from importlib.metadata import entry_points
+
+    installed = {entry.name: entry.value for entry in entry_points(group="tfnanlint.rules")}
+    return ("tfnanlint", *RULE_PACKAGES, *(installed.get(name, name) for name in sorted(plugins)))
+
+
+def _code(packages: Sequence[str]) -> Iterator[tuple[str, str, os.stat_result]]:
     """Every file of code: its name, which is the same on all machines, its path and its status."""
-    for package in ("tfnanlint", *RULE_PACKAGES):
+    for package in packages:
         spec = find_spec(package)
+        if spec is not None and spec.origin and not spec.submodule_search_locations:
+            yield package, spec.origin, os.stat(spec.origin)  # a plugin of one module
         for top in spec.submodule_search_locations or () if spec is not None else ():
             yield from _below(top, package)
     # What writes the fixes; not imported to be asked for its version.

@@ -26,7 +26,8 @@ class Checked:
     `hidden` counts what comments suppressed, `unsure` what is left out by default because its rule
     is wrong there too often, `known` what the baseline holds, `unchanged` what stands on lines that
     did not change; `unsafe_fixes` says whether fixes that move values are applied in this file,
-    `cut_short` whether some value was not followed to its end, for what that would have cost.
+    `cut_short` names the functions in which some value was not followed to its end, for what that
+    would have cost; `relevant` says whether the file has to do with TensorFlow.
     """
 
     source: Source
@@ -36,7 +37,8 @@ class Checked:
     known: int = 0
     unchanged: int = 0
     unsure: int = 0
-    cut_short: bool = False
+    cut_short: tuple[str, ...] = ()
+    relevant: bool = True
 
     @property
     def path(self) -> str:
@@ -71,7 +73,7 @@ def check(
     `told` gets the whole account of a file that could be analysed.
     """
     if not relevant(data):
-        return Checked(Source(path, ""))
+        return Checked(Source(path, ""), relevant=False)
     if path.endswith(NOTEBOOK):
         return _check_notebook(path, data, policy, narrowed, told)
     try:
@@ -107,7 +109,7 @@ def _check_notebook(
         shown = Source(path, data.decode("utf-8", "replace"))
         return narrowed(Checked(shown, (_unparsable(shown, error),)))
     if not notebook.mentions(("tensorflow", "keras")):
-        return Checked(Source(path, ""))
+        return Checked(Source(path, ""), relevant=False)
     return check_source(notebook.source, policy, narrowed, told)
 
 
@@ -164,6 +166,7 @@ class Checking:
         self.facts = facts
         self.found: list[Finding] | None = None
         self._analysis: Analysis | None = None
+        self._unfixable = policy.unfixable
         if policy.comments and suppress.skips_file(source):
             return
         # The op table is loaded only when some file needs it.
@@ -197,6 +200,10 @@ class Checking:
 
     def repaired(self, finding: Finding) -> Finding:
         """One of the findings with its fixes, or with the reason why there is none."""
+        if finding.code in self._unfixable:
+            return replace(
+                finding, fixes=(), no_fix="the configuration leaves this to you (unfixable)"
+            )
         return finding if self._analysis is None else self._analysis.repaired(finding)
 
     def close(self) -> None:
@@ -206,7 +213,9 @@ class Checking:
             self._analysis = None
 
 
-def _filtered(found: list[Finding], source: Source, policy: Policy, cut_short: bool) -> Checked:
+def _filtered(
+    found: list[Finding], source: Source, policy: Policy, cut_short: tuple[str, ...]
+) -> Checked:
     """What is left of the findings of all rules, with what is wrong with comments and cells."""
     found = _most_specific(found, policy)
     outcome = (

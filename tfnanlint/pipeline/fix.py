@@ -62,7 +62,10 @@ def fix_source(
     """
     work = _Work(source, analyse, allowed)
     if any(map(work.offer, work.findings)) and not fixable(source.encoding):
-        problem = f"not fixed: its encoding {source.encoding} cannot be written back without changing its meaning"
+        problem = (
+            f"not fixed: its encoding {source.encoding} cannot be written back without changing its"
+            " meaning"
+        )
         return FixResult(source, [], 0, [problem])
     left = work.settle()
     return FixResult(
@@ -286,7 +289,9 @@ class _Work:
         )
 
     def _first(self, outer: Finding, inner: Finding) -> bool:
-        """Whether a finding stands around another one and has a fix on offer that moves no values."""
+        """Whether a finding stands around another one and has a fix on offer that moves no
+        values.
+        """
         other = self.offer(outer)
         return (
             inner.span != outer.span
@@ -603,7 +608,9 @@ def _replaces(edit: Edit) -> bool:
 
 
 def _touched(source: Source, edit: Edit) -> Span:
-    """The outermost expression of a statement around an edit; the edit itself where there is none."""
+    """The outermost expression of a statement around an edit; the edit itself where there is
+    none.
+    """
     path = enclosing(source.tree.body, edit.span, source.span)
     for at in range(len(path), 0, -1):
         if isinstance(path[at - 1], ast.stmt):

@@ -42,14 +42,24 @@ class Fixed(Generic[AnyStr]):
         return self.before != self.after
 
 
+_allowed: list[str] = []  # plugins, in this process
+
+
+def allow(plugins: Sequence[str]) -> None:
+    """Let the rules of plugins be loaded with the others."""
+    _allowed.extend(name for name in plugins if name not in _allowed)
+
+
 def load_rules() -> tuple[Rule, ...]:
-    """The installed rules. Raises `ConfigError`: checking without them would pass for a clean
-    result.
+    """The installed rules, and those of the plugins that are allowed. Raises `ConfigError`: checking
+    without them would pass for a clean result.
     """
     from tfnanlint.rule import registry as rules
 
     try:
-        return rules.load()
+        return rules.load(_allowed) if _allowed else rules.load()
+    except LookupError as error:
+        raise ConfigError(str(error.args[0])) from error
     except Exception as error:
         raise ConfigError(f"the rules cannot be loaded: {type(error).__name__}: {error}") from error
 
@@ -74,6 +84,7 @@ class Linter:
         cache: Callable[[], Cache] | None = None,
     ):
         self.configuration = configuration
+        allow(configuration.plugins)
         self._rules = None if rules is None else tuple(rules)
         self._since = since
         self._with_baselines = baselines
@@ -86,6 +97,7 @@ class Linter:
         """What remembers the findings of files; None without one."""
         if self._cache is None and self._make_cache is not None:
             self._cache = self._make_cache()
+            self._cache.plugins = self.configuration.plugins
         return self._cache
 
     def close(self) -> None:
@@ -106,12 +118,29 @@ class Linter:
         if (
             not settings.selects
             or self.cache is not None
-            and self.cache.knows_rules(settings.identity)
+            and self.cache.rules_in_preview(settings.identity) is not None
         ):
             return
-        self.policy(os.path.join(directory, "-"))
+        self._verified(directory)
+
+    def in_preview(self, directory: str) -> int:
+        """How many rules do not run in an absolute directory because they are in preview."""
+        if self._rules is None and self.cache is not None:
+            settings = self.configuration.for_directory(directory)
+            known = self.cache.rules_in_preview(settings.identity)
+            if known is not None:
+                return known
+        return self._verified(directory)
+
+    def _verified(self, directory: str) -> int:
+        """What `in_preview` gives, kept for the next run."""
+        policy = self.policy(os.path.join(directory, "-"))
+        run = {rule.code for rule in policy.rules}
+        count = sum(rule.preview and rule.code not in run for rule in policy.known.values())
         if self.cache is not None:
-            self.cache.keep_rules(settings.identity)
+            settings = self.configuration.for_directory(directory)
+            self.cache.keep_rules(settings.identity, count)
+        return count
 
     def policy(self, path: str) -> Policy:
         """What applies to the file at a path; also the place where names of unknown rules come to
@@ -239,7 +268,7 @@ class Linter:
 
     def _analyse(self, path: str, data: bytes | str, narrowing: Narrowing) -> Checked:
         if not relevant(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")):
-            return Checked(Source(path, ""))
+            return Checked(Source(path, ""), relevant=False)
         entry = self._entry(path, data)
         try:
             recalled = entry.checked(narrowing.narrowed) if entry is not None else None

@@ -8,10 +8,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tfnanlint import __version__
 from tfnanlint.config.layers import Rule
 from tfnanlint.files.store import user_folder
 from tfnanlint.syntax.source import Source, Span
+from tfnanlint.version import __version__
 
 _CHECKOUT = Path(__file__).resolve().parents[2] / "docs" / "rules"
 _COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa)[^\r\n]*", re.I)

@@ -1,4 +1,6 @@
-"""Checking many files in several processes. The outcome is that of one process, in the same order."""
+"""Checking many files in several processes. The outcome is that of one process, in the same
+order.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ class Crew:
         )
 
     def outcomes(self, files: Sequence[tuple[str, int]]) -> Iterator[Fixed | None]:
-        """The outcome of each file, in order. A file at which a process dies is a finding, TFN000."""
+        """The outcome of each file, in order. A file at which a process dies is a finding,
+        TFN000.
+        """
         from concurrent.futures.process import BrokenProcessPool
 
         left = _chunked(files, self._count)
@@ -119,7 +123,8 @@ class Crew:
         # Elsewhere than on Linux forking is not safe.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         if sys.platform == "linux":
-            from tfnanlint.pipeline import analysis as flow  # noqa: F401  A forked process has it already.
+            # a forked process has it already
+            import tfnanlint.pipeline.analysis  # noqa: F401
         return ProcessPoolExecutor(count, context, _begin, (self._make, self._orders))
 
 

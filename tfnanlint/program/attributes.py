@@ -187,6 +187,20 @@ def sets(spelled: list[Spelled], attribute: str) -> bool:
     )
 
 
+def is_changed(method: Any, name: str) -> bool:
+    """Whether a method gives a name another value, or changes the dict that it stands for."""
+    for node in nodes_in(method):
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+            return True
+        if isinstance(node, ast.Subscript) and _named(node.value, name):
+            if not isinstance(node.ctx, ast.Load):
+                return True
+        if isinstance(node, ast.Attribute) and node.attr == "update":
+            if _named(node.value, name):
+                return True
+    return False
+
+
 def keeps_keywords(method: Any) -> bool:
     """Whether all that a method sets under computed names is what its `**kwargs` hold, under their
     names: `self.__dict__.update(kwargs)`,
@@ -195,16 +209,10 @@ def keeps_keywords(method: Any) -> bool:
     if method.args.kwarg is None:
         return False
     owner, given = method.args.args[0].arg, method.args.kwarg.arg
+    if is_changed(method, given):
+        return False
     kept = 0
     for node in nodes_in(method):
-        if (
-            isinstance(node, ast.Name)
-            and node.id == given
-            and not isinstance(node.ctx, ast.Load)
-            or isinstance(node, ast.Subscript)
-            and (_named(node.value, given) and not isinstance(node.ctx, ast.Load))
-        ):
-            return False
         if (
             isinstance(node, ast.For)
             and isinstance(node.target, ast.Tuple)
@@ -224,13 +232,49 @@ def keeps_keywords(method: Any) -> bool:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "update"
         ):
-            if _named(node.func.value, given):
-                return False
             handed = [*node.args, *[one.value for one in node.keywords if one.arg is None]]
             kept += (
                 _dict_of(node.func.value, owner) and len(handed) == 1 and _named(handed[0], given)
             )
     return kept == len(spelled_names(method))
+
+
+def dicts_kept(method: Any) -> list[ast.expr] | None:
+    """The dicts of which a method makes attributes of its first parameter, under their names:
+    `self.__dict__.update(DEFAULTS, **settings)`,
+    `for name, value in settings.items(): setattr(self, name, value)`; None where it sets others
+    under computed names, too.
+    """
+    owner = method.args.args[0].arg
+    found: list[ast.expr] = []
+    kept = 0
+    for node in nodes_in(method):
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Tuple):
+            names = [getattr(one, "id", "") for one in node.target.elts]
+            setting = [
+                one
+                for one in nodes_in(node)
+                if isinstance(one, ast.Call)
+                and _named(one.func, "setattr")
+                and [getattr(arg, "id", "") for arg in one.args] == [owner, *names]
+            ]
+            pairs: Any = node.iter
+            if setting and isinstance(pairs, ast.Call) and isinstance(pairs.func, ast.Attribute):
+                kept += len(setting)
+                found.append(pairs.func.value)
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "update"
+            and _dict_of(node.func.value, owner)
+        ):
+            kept += 1
+            found += [*node.args, *[one.value for one in node.keywords if one.arg is None]]
+            named = [one for one in node.keywords if one.arg is not None]
+            if named:
+                keys: list[Any] = [ast.Constant(one.arg) for one in named]
+                found.append(ast.Dict(keys, [one.value for one in named]))
+    return found if kept == len(spelled_names(method)) else None
 
 
 def _pairs_of(node: ast.expr, name: str) -> bool:

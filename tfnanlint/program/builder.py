@@ -477,8 +477,12 @@ class Walk(Branching):
             if path is not None and (
                 isinstance(made, Filled) or isinstance(made, Assigned) and fillable(made.node)
             ):
-                here = self.scope.here()
-                self._change(path, lambda held: Filled(held, call, here), made)
+                self._change(path, self._filled(call), made)
+
+    def _filled(self, call: ast.Call) -> Callable[[Binding], Binding]:
+        """What becomes of a binding when a call fills it."""
+        here = self.scope.here()
+        return lambda held: Filled(held, call, here)
 
     def _lent(self, call: Any, name: str) -> None:
         """Arrays that are handed to a function of the program which changes them in place."""

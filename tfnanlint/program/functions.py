@@ -274,7 +274,7 @@ class ClassObject:
         return self._outside[attribute]
 
     def _assigned_outside(self, attribute: str) -> bool:
-        text = self.module.source.text
+        text = self.module.source.code
         if not any(
             f"{owner}.{attribute}" in text
             for owner in (self.name, "cls", "__class__", "type(self)")

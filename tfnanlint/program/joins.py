@@ -83,9 +83,11 @@ class Branching:
             base = fork.before[path] or self._before(path, fork.begun)
             self.bind(
                 path,
-                base
-                if only is not None
-                else merged([state.get(path, base) for state in fork.states], base, fork.flag),
+                (
+                    base
+                    if only is not None
+                    else merged([state.get(path, base) for state in fork.states], base, fork.flag)
+                ),
             )
         return True
 
@@ -111,14 +113,14 @@ class Branching:
         if type(test) is not NAME and not spoken_of(test, truth):
             return found
         scope = self.scope
-        for node, path, test, then in refinements(test, truth, point):
+        for node, path, part, then in refinements(test, truth, point):
             base = found.get(path) or scope.at(path, point.time)
             if base is None:
                 root = root_of(path)
                 if path == root or path not in scope.history and scope.at(root, point.time) is None:
                     continue
                 base = Assigned(node, point)
-            found[path] = Refined(base, path, test, truth, then)
+            found[path] = Refined(base, path, part, truth, then)
         return found
 
     def _apart(self, test: ast.expr, truth: bool, flag: Flag | None, point: Point) -> State:
@@ -140,7 +142,9 @@ class Branching:
         return found
 
     def _during(self, path: str, begun: int, until: int | None) -> Binding | None:
-        """Whatever a name has been since `begun`: an exception may come between any two statements."""
+        """Whatever a name has been since `begun`: an exception may come between any two
+        statements.
+        """
         entry = self.scope.history[path]
         made = [
             b

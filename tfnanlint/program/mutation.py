@@ -66,7 +66,9 @@ Copies = dict[str, set[str]]
 
 
 class Mutated(Binding):
-    """A container or model after a method that changes it (`model.add(layer)`, `layers.append(x)`)."""
+    """A container or model after a method that changes it (`model.add(layer)`,
+    `layers.append(x)`).
+    """
 
     __slots__ = ("base", "call", "point")
 

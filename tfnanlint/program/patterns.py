@@ -12,7 +12,9 @@ from tfnanlint.values.value import Value
 
 
 def condition(pattern: Any, subject: ast.expr) -> ast.expr | None:
-    """The test of a subject that a pattern is: `kind == "relu"`; None where no expression says it."""
+    """The test of a subject that a pattern is: `kind == "relu"`; None where no expression says
+    it.
+    """
     kept: dict[str, Any] = pattern.__dict__  # one test for all walks of the statement
     if "condition" not in kept:
         test: ast.expr | None = _condition(pattern, subject)

@@ -56,6 +56,8 @@ EXTREMES: Final = {
     **dict.fromkeys(("reduce_max", "max", "amax", "maximum"), ("<", "<=")),
 }
 _NONE: Final = frozenset({("==", 0), ("<=", 0), ("<", 1)})
+_CASTS: Final = frozenset({"cast", "saturate_cast"})
+_SAME_NUMBER: Final = _CASTS | {"identity", "convert_to_tensor", "to_float", "float"}
 _OF_TWO: Final = frozenset({"minimum", "maximum"})
 
 _PATHS: Final = frozenset((ast.Name, ast.Attribute, ast.Subscript))
@@ -164,7 +166,27 @@ def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
         (right, flipped, left),
         *_of_extreme(right, flipped, left),
         *_of_none(left, relation, right),
+        *_of_same(left, relation, right),
+        *_of_same(right, flipped, left),
     ]
+
+
+def _of_same(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
+    """What `tf.cast(n, tf.float32) > 0` says of n: a cast to floats and `tf.identity` keep the
+    sign.
+    """
+    if not (type(left) is CALL and left.args and leaf(left.func) in _SAME_NUMBER):
+        return []
+    dtype = next((one.value for one in left.keywords if one.arg == "dtype"), None)
+    dtype = left.args[1] if dtype is None and len(left.args) > 1 else dtype
+    if leaf(left.func) in _CASTS and (dtype is None or "float" not in _spelled(dtype)):
+        return []
+    return _both_ways(left.args[0], relation, right)
+
+
+def _spelled(dtype: ast.expr) -> str:
+    """The name of a dtype, as it is written."""
+    return str(dtype.value) if isinstance(dtype, ast.Constant) else leaf(dtype)
 
 
 def _of_none(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:

@@ -223,7 +223,7 @@ class Point:
         return self.lookup(path) if root == path else self.path_binding(root, path)
 
     def under(self, over: dict[str, Any], later: bool = False) -> Point:
-        """This point with some bindings on top."""
+        """The point with some bindings on top."""
         return Point(self.scope, self.time, over, self, later)
 
     def path_binding(self, root: str, path: str) -> Any:
@@ -519,7 +519,9 @@ class Shared(Binding):
 
 
 class Parameter(Binding):
-    """A parameter of the function that `scope` is an activation of, when no call is being followed."""
+    """A parameter of the function that `scope` is an activation of, when no call is being
+    followed.
+    """
 
     __slots__ = ("function", "name", "default", "stamp")
 
@@ -552,7 +554,9 @@ _MAX_TESTS: Final = 8  # names of masks followed from one test
 
 
 def _opposite(test: Any) -> ast.expr:
-    """The test that holds where another does not; made once, for what tests say is kept with them."""
+    """The test that holds where another does not; made once, for what tests say is kept with
+    them.
+    """
     kept: dict[str, Any] = test.__dict__  # to ask the node for what it has not costs an exception
     if "opposite" not in kept:
         kept["opposite"] = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
@@ -589,7 +593,7 @@ def refinements(
     """
     if not may_be_mask(test, truth):
         found = [(node, path, test, point) for path, node in spoken_of(test, truth)]
-        for node, path, _, _ in found[:_MAX_TESTS]:
+        for node, _, _, _ in found[:_MAX_TESTS]:
             if type(node) is ast.Name:
                 found += _by_extreme(node.id, test, truth, point)
         return found

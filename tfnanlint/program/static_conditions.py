@@ -1,4 +1,6 @@
-"""Outcomes: what the tests in a function come to, where the call that is being followed decides it."""
+"""Outcomes: what the tests in a function come to, where the call that is being followed decides
+it.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from tfnanlint.conventions.files import is_passed_over
 Stamp = tuple[int, ...]  # differs when the file differs; its second item is the size in bytes
 
 
-
 class FileSystem:
     """What the analysis asks of the files around a linted one. Paths are absolute."""
 

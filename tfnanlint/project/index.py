@@ -24,7 +24,7 @@ except ImportError:
 
 from tfnanlint.conventions.files import FOREIGN, is_foreign
 from tfnanlint.project.filesystem import Disk, FileSystem
-from tfnanlint.project.half_precision import halves_of
+from tfnanlint.project.half_precision import half_wanted, setters_of
 from tfnanlint.project.settings import set_in
 from tfnanlint.syntax.source import Source, Unreadable
 
@@ -311,16 +311,14 @@ def _settings_once(top: str, name: str) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _half_once(top: str, path: str) -> str:
-    """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it asks
-    for none.
-    """
-    return _halves(top).get(path, "")
+def _half_once(top: str, path: str) -> tuple[str, ...]:
+    """The files by which the program of a file asks Keras to compute in 16 bits."""
+    return _half_setters(top).get(path, ())
 
 
 @lru_cache(maxsize=2)
-def _halves(top: str) -> dict[str, str]:
-    return halves_of(_texts(top), _importing(top))
+def _half_setters(top: str) -> dict[str, tuple[str, ...]]:
+    return setters_of(_texts(top), _importing(top))
 
 
 @lru_cache(maxsize=2)
@@ -460,7 +458,7 @@ _OF_TEXTS = (
     _importing,
     _callers,
     _set_to,
-    _halves,
+    _half_setters,
     _half_once,
     _settings_once,
     _digest,
@@ -593,12 +591,19 @@ class Project:
             self._ask("settings", self._tree_of(self._path(importer))[0], name) if self.path else ()
         )
 
+    def half_setters(self, importer: str) -> tuple[str, ...]:
+        """The files by which the program of a file asks Keras to compute in 16 bits."""
+        path = self._path(importer)
+        return self._ask("half", self._tree_of(path)[0], path) if self.path else ()
+
     def half(self, importer: str) -> str:
         """The dtype of 16 bits that the program of a file asks Keras to compute in, "" where it
         asks for none.
         """
+        setters = self.half_setters(importer)
         path = self._path(importer)
-        return self._ask("half", self._tree_of(path)[0], path) if self.path else ""
+        setter = path if path in setters else next(iter(setters), None)
+        return half_wanted(_texts(self._tree_of(path)[0])[setter]) if setter is not None else ""
 
     def _path(self, importer: str) -> str:
         """The absolute path of a file that asks; the same few ask often."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from tfnanlint.diagnostics.findings import Finding, Fix
@@ -29,6 +27,7 @@ _FORMATS = {
     "junit": "Junit",
     "rdjson": "Rdjson",
     "markdown": "Markdown",
+    "html": "Html",
 }
 FORMATS = tuple(_FORMATS)
 PEOPLE = ("full", "concise", "grouped")
@@ -46,18 +45,21 @@ _UNSAFE = re.compile(
 
 _COLOURS = {
     "path": "1",
-    "code": "1;31",
+    "code": "1",
     "mark": "36",
     "gutter": "1;34",
     "caret": "1;31",
     "label": "1;34",
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
     "minus": "31",
     "plus": "32",
 }
 
 
 def escape(text: str) -> str:
-    """Text with every control and invisible character written as Python writes it, as in `\\x1b`."""
+    r"""Text with every control and invisible character written as Python writes it, as in `\x1b`."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -73,8 +75,11 @@ def url(finding: Finding) -> str:
 
 
 def page(code: str, slug: str) -> str:
-    """The documentation page of a rule, below `ADDRESS`; empty for notices on a file."""
-    return "" if code.startswith("TFN0") else f"{ADDRESS}docs/rules/{slug}.md"
+    """The documentation page of a rule, below `ADDRESS`; empty for notices on a file and rules of
+    plugins.
+    """
+    ours = code.startswith("TFN") and not code.startswith("TFN0")
+    return f"{ADDRESS}docs/rules/{slug}.md" if ours else ""
 
 
 def applicable(finding: Finding, unsafe_fixes: bool) -> Fix | None:
@@ -103,6 +108,28 @@ class Paint:
         return f"\x1b]8;;{target}\x1b\\{name}\x1b]8;;\x1b\\"
 
 
+WIDTH = 100  # of what is not printed on a terminal
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a report for people is laid out: its colours, its width in columns, whether all that is
+    known is shown, and whether notes are shown as findings are.
+    """
+
+    paint: Paint
+    width: int = WIDTH
+    verbose: bool = False
+    every_note: bool = False
+
+    def columns(self, indent: int) -> int:
+        """The columns that are left for source behind an indentation."""
+        return max(40, self.width - indent)
+
+
+PLAIN = View(Paint(False))
+
+
 class Format(Protocol):
     """An output format: text before the first file, for each file, and after the last."""
 
@@ -113,114 +140,8 @@ class Format(Protocol):
     def end(self) -> str: ...
 
 
-def open_format(name: str, paint: Paint) -> Format:
+def open_format(name: str, view: View) -> Format:
     """The output format of a name in `FORMATS`; only that one is imported."""
     module = importlib.import_module(f"tfnanlint.report.{name.replace('-', '_')}")
     shape = getattr(module, _FORMATS[name])
-    return shape(paint) if name in PEOPLE else shape()
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts over a run, for the closing lines."""
-
-    codes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    fixable: Counter[str] = field(default_factory=Counter)
-    hidden_fixes: int = 0
-    fixed: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
-    by_comments: int = 0
-    known: int = 0
-    unchanged: int = 0
-    unsure: int = 0
-    cut_short: int = 0
-
-    def add(self, checked: Checked) -> None:
-        self.by_comments += checked.hidden
-        self.known += checked.known
-        self.unchanged += checked.unchanged
-        self.unsure += checked.unsure
-        self.cut_short += checked.cut_short
-        for finding in checked.findings:
-            self.codes[finding.code, finding.slug] += 1
-            if applicable(finding, checked.unsafe_fixes):
-                self.fixable[finding.code] += 1
-            elif finding.fixes:
-                self.hidden_fixes += 1
-
-    def add_fixed(self, path: str, findings: Sequence[Finding]) -> None:
-        if findings:
-            self.fixed.setdefault(path, Counter()).update((f.code, f.slug) for f in findings)
-
-    @property
-    def remaining(self) -> int:
-        return sum(self.codes.values())
-
-    @property
-    def applied(self) -> int:
-        return sum(sum(counts.values()) for counts in self.fixed.values())
-
-
-def _errors(count: int) -> str:
-    return f"{count} error" if count == 1 else f"{count} errors"
-
-
-def summary(tally: Tally, paint: Paint, fixing: bool) -> str:
-    """The closing lines, in ruff's words."""
-    if not tally.remaining and not tally.applied:
-        return "All checks passed!\n"
-    total = _errors(tally.remaining + tally.applied)
-    if fixing and tally.applied:
-        lines = [f"Found {total} ({tally.applied} fixed, {tally.remaining} remaining)."]
-    else:
-        lines = [f"Found {total}."]
-    fixable = sum(tally.fixable.values())
-    hidden = tally.hidden_fixes
-    plural = "fix" if hidden == 1 else "fixes"
-    enable = f"{hidden} hidden {plural} can be enabled with the `--unsafe-fixes` option"
-    if fixable and not fixing:
-        more = f" ({enable})" if hidden else ""
-        lines.append(f"[{paint('mark', '*')}] {fixable} fixable with the `--fix` option{more}.")
-    elif hidden:
-        lines.append(f"No fixes available ({enable}).")
-    return "\n".join(lines) + "\n"
-
-
-def set_aside(tally: Tally) -> str:
-    """What was left out: how many findings were not shown, and why, and in how many files a value
-    was not followed to its end. Findings of rules that are silent where nothing is known are not
-    made before somebody asks for them: nobody can count those.
-    """
-    parts = [
-        f"{tally.by_comments} hidden by comments",
-        f"{tally.known} in the baseline",
-        f"{tally.unchanged} on unchanged lines",
-        f"{tally.unsure} less sure (`--certainty unknown` shows them and more)",
-    ]
-    said = [part for part in parts if not part.startswith("0 ")]
-    line = f"Not shown: {', '.join(said)}.\n" if said else ""
-    files = "1 file" if tally.cut_short == 1 else f"{tally.cut_short} files"
-    return line + (f"Not followed to the end: the calls in {files}.\n" if tally.cut_short else "")
-
-
-def fixes_shown(tally: Tally) -> str:
-    """What `--show-fixes` lists: per file, how many findings of which rule were fixed."""
-    lines = [f"Fixed {_errors(tally.applied)}:"]
-    for path, counts in tally.fixed.items():
-        lines.append(f"- {escape(path)}:")
-        for (code, slug), count in sorted(counts.items()):
-            lines.append(f"    {count} x {code} ({slug})")
-    return "\n".join(lines) + "\n"
-
-
-def statistics(tally: Tally, paint: Paint) -> str:
-    """What `--statistics` prints: count, code, `[*]` where `--fix` repairs all or some (`[-]`) of
-    them, slug.
-    """
-    rows = sorted(tally.codes.items(), key=lambda item: (-item[1], item[0]))
-    width = len(str(rows[0][1])) if rows else 0
-    lines = []
-    for (code, slug), count in rows:
-        fixable = tally.fixable[code]
-        mark = "[ ]" if not fixable else f"[{paint('mark', '*' if fixable == count else '-')}]"
-        lines.append(f"{count:>{width}}\t{paint('code', code)}\t{mark} {slug}\n")
-    return "".join(lines)
+    return shape(view) if name in PEOPLE else shape()

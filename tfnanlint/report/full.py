@@ -1,122 +1,251 @@
-"""`full`: each finding with its source underlined, the value in words, the way it got there, and
-the repair.
+"""`full`: each finding with its source, the steps that change the value, and the repair; with
+`--verbose` all that is known about it. Notes are one line each, at the end.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tfnanlint.diagnostics.findings import Certainty, Claim, Differentiated, Finding, Fix
+from tfnanlint.diagnostics.findings import Claim, Finding, Fix, Step
+from tfnanlint.diagnostics.grades import NOTE, grade
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import Paint, applicable, escape, url
-from tfnanlint.report.concise import header
-from tfnanlint.report.frame import frame, line_at, line_elsewhere, mini_diff
+from tfnanlint.report import PLAIN, View, applicable, escape, url
+from tfnanlint.report.concise import header, line
+from tfnanlint.report.frame import Frame, frame, line_at, line_elsewhere, mini_diff, without_comment
+from tfnanlint.report.wrap import clipped, wrapped
 from tfnanlint.syntax.source import Location, Source
 
-_CERTAINTY = {
-    Certainty.MUST: "must (no safe value reaches it)",
-    Certainty.MAY: "may (unsafe values are among those that reach it)",
-    Certainty.UNKNOWN: "unknown (nothing seen here guards the value)",
-}
-_DIFFERENTIATED = {
-    Differentiated.YES: "; a gradient is taken through it",
-    Differentiated.NO: "; no gradient is taken through it",
-    Differentiated.UNKNOWN: "",
-}
-_CLAIM = {
-    Claim.EQUAL: "equal: the same function, at least as accurate",
-    Claim.EQUAL_WHERE_FINITE: "equal where finite: the same wherever the original was finite",
-    Claim.SHIFTED: "shifted: values move",
+MAX_NOTES = 10
+MAX_STEPS = 2
+UNBOUNDED, BOUNDED = "any number", "between "  # as `values.value.words` has it
+PROMISE = {
+    Claim.EQUAL: "same result, at least as accurate",
+    Claim.EQUAL_WHERE_FINITE: "same result wherever the original was finite",
+    Claim.SHIFTED: "changes results",
 }
 _MODES = {"eager": "eager", "graph": "tf.function", "xla": "XLA (jit_compile)", "gpu": "GPUs"}
 _EVERYWHERE = {"eager", "graph", "xla"}
 
 
 class Full:
-    def __init__(self, paint: Paint):
-        self._paint = paint
-        self._explained: set[str] = set()
+    def __init__(self, view: View = PLAIN):
+        self._view = view
+        self._paint = view.paint
+        self._notes: list[str] = []
+        self._more_notes = 0
 
     def start(self) -> str:
         return ""
 
     def file(self, checked: Checked) -> str:
-        return "".join(
-            line + "\n" for finding in checked.findings for line in self._lines(finding, checked)
-        )
+        lines: list[str] = []
+        for finding in checked.findings:
+            if self._view.every_note or grade(finding).severity != NOTE:
+                lines += (
+                    self._verbose(finding, checked)
+                    if self._view.verbose
+                    else self._brief(finding, checked)
+                )
+            elif len(self._notes) < MAX_NOTES:
+                self._notes.append(clipped(line(finding, checked), self._view.width))
+            else:
+                self._more_notes += 1
+        return "".join(text + "\n" for text in lines)
 
     def end(self) -> str:
-        return ""
+        """The notes, one line each."""
+        if not self._notes:
+            return ""
+        lines = [self._paint("label", "Worth a look"), *(f"  {note}" for note in self._notes)]
+        if self._more_notes:
+            lines.append(f"  and {self._more_notes} more")
+        return "\n".join(lines) + "\n\n"
 
-    def _lines(self, finding: Finding, checked: Checked) -> Iterator[str]:
+    # The default
+
+    def _brief(self, finding: Finding, checked: Checked) -> Iterator[str]:
+        """A finding in the lines that decide what to do."""
         source = checked.source
-        yield header(finding, checked, self._paint)
-        last_row = source.location(finding.span.end).row
-        gutter = len(str(last_row))
+        yield from header(finding, checked, self._view)
+        gutter = len(str(source.location(finding.span.end).row)) + 2
         if source.text:
-            yield from frame(source, finding.span, gutter, self._paint)
+            label = "" if said(finding.range, finding.message) else finding.range
+            shape = Frame(gutter, self._view.columns(gutter + 3), brief=True, label=label)
+            yield from frame(source, finding.span, shape, self._paint)
+        for step in deciding_steps(finding):
+            yield self._step(step, source)
+        best = applicable(finding, checked.unsafe_fixes) or next(iter(finding.fixes), None)
+        if best is not None:
+            option = "" if best.claim.safe or checked.unsafe_fixes else " with --unsafe-fixes"
+            yield from self._indented(f"fix{option}: ", _in_short(best))
+            framed = _framed_line(finding, source, self._view.columns(gutter + 3))
+            yield from (f"    {text}" for text in self._diff(source, best, 4, framed))
+        label, hint = _hint(finding)
+        if hint:
+            yield from self._indented(label, hint)
+        yield ""
+
+    def _step(self, step: Step, source: Source) -> str:
+        """A step on one line; a long expression is shortened, its value is not."""
+        place = where(step, source)
+        tail = f" is {step.value}" if step.value else ""
+        text = escape(step.text.removesuffix(tail))
+        room = self._view.width - len(f"  from {place}: {tail}")
+        text = clipped(text, max(12, room))
+        return f"  {self._paint('label', 'from ')}{place}: {text}{escape(tail)}"
+
+    def _indented(self, label: str, text: str) -> Iterator[str]:
+        lines = wrapped(text, self._view.width, "  " + label, "      ")
+        yield "  " + self._paint("label", label) + lines[0][2 + len(label) :]
+        yield from lines[1:]
+
+    def _diff(self, source: Source, fix: Fix, indent: int, framed: str = "") -> list[str]:
+        return mini_diff(source, fix.edits, self._paint, self._view.columns(indent), framed)
+
+    # With --verbose
+
+    def _verbose(self, finding: Finding, checked: Checked) -> Iterator[str]:
+        """All that is known about a finding."""
+        source = checked.source
+        yield from header(finding, checked, self._view)
+        gutter = len(str(source.location(finding.span.end).row))
         pad = " " * gutter
+        if source.text:
+            shape = Frame(gutter, self._view.columns(gutter + 3))
+            yield from frame(source, finding.span, shape, self._paint)
         for label, text in self._evidence(finding):
-            yield f"{pad} {self._paint('label', '=')} {label}: {text}"
+            yield from self._item(pad, label, text)
         yield from self._trace(finding, source, pad)
         yield from self._repairs(finding, checked, pad)
         if finding.help:
-            yield f"{pad} {self._paint('label', '=')} help: {escape(finding.help)}"
-        if finding.code not in self._explained:
-            self._explained.add(finding.code)
-            page = f", {url(finding)}" if url(finding) else ""
-            yield f"{pad} {self._paint('label', '=')} rule: tfnanlint rule {finding.code}{page}"
+            yield from self._item(pad, "help", finding.help)
+        page = f", {url(finding)}" if url(finding) else ""
+        yield from self._item(pad, "rule", f"tfnanlint explain {finding.code}{page}")
         yield ""
+
+    def _item(self, pad: str, label: str, text: str) -> Iterator[str]:
+        lead = f"{pad} = {label}: "
+        lines = wrapped(escape(text), self._view.width, lead, f"{pad}       ")
+        yield f"{pad} {self._paint('label', '=')} {label}: {lines[0][len(lead) :]}"
+        yield from lines[1:]
 
     def _evidence(self, finding: Finding) -> Iterator[tuple[str, str]]:
         if finding.range:
-            yield "value", escape(finding.range)
-        if finding.modes:  # notices on a file have none, and nothing to grade
-            yield (
-                "certainty",
-                _CERTAINTY[finding.certainty] + _DIFFERENTIATED[finding.differentiated],
-            )
-            if not _EVERYWHERE <= set(finding.modes):
-                yield "only in", ", ".join(_MODES.get(mode, mode) for mode in finding.modes)
-            if finding.fixed_in:
-                yield "only before", f"TensorFlow {finding.fixed_in}"
+            yield "value", finding.range
+        graded = grade(finding)
+        if graded.because:
+            yield "grade", f"{graded.severity} ({graded.certainty.name.lower()}): {graded.because}"
+        if finding.modes and not _EVERYWHERE <= set(finding.modes):
+            yield "only in", ", ".join(_MODES.get(mode, mode) for mode in finding.modes)
+        if finding.fixed_in:
+            yield "only before", f"TensorFlow {finding.fixed_in}"
 
     def _trace(self, finding: Finding, source: Source, pad: str) -> Iterator[str]:
         if not finding.trace:
             return
         yield f"{pad} {self._paint('label', '=')} trace, newest first:"
         for (path, row), steps in groupby(finding.trace, key=lambda step: (step.path, step.row)):
+            group = list(steps)
             own = path == source.path and row <= len(source.line_starts)
-            line = line_at(source, row) if own else line_elsewhere(path, row)
+            text = line_at(source, row) if own else line_elsewhere(path, row)
             here = source.location(source.line_starts[row - 1]) if own else Location(row, 1)
-            yield f"{pad}     {escape(_from_here(path))}:{here.prefix}{here.row}: {line}".rstrip()
-            for step in steps:
-                yield f"{pad}         {escape(step.text)}"
+            function = f" in {escape(group[0].function)}" if group[0].function else ""
+            lead = f"{pad}     {escape(from_here(path))}:{here.prefix}{here.row}{function}: "
+            yield from wrapped(text, self._view.width, lead, f"{pad}       ")
+            for step in group:
+                indent = f"{pad}         "
+                yield from wrapped(escape(step.text), self._view.width, indent, indent + "  ")
 
     def _repairs(self, finding: Finding, checked: Checked, pad: str) -> Iterator[str]:
-        label = self._paint("label", "=")
         if not finding.fixes:
             if finding.no_fix:
-                yield f"{pad} {label} no fix: {escape(finding.no_fix)}"
+                yield from self._item(pad, "no fix", finding.no_fix)
             return
         best = applicable(finding, checked.unsafe_fixes) or finding.fixes[0]
-        option = "" if best.claim.safe or checked.unsafe_fixes else ", needs --unsafe-fixes"
-        yield f"{pad} {label} fix: {_described(best)}{option}"
-        for line in mini_diff(checked.source, best.edits, self._paint):
-            yield f"{pad}     {line}"
-        for other in finding.fixes:
-            if other is not best:
-                yield f"{pad} {label} or: {_described(other)}"
+        yield from self._item(pad, "fix", _offer(best, checked.unsafe_fixes))
+        yield from (f"{pad}     {text}" for text in self._diff(checked.source, best, len(pad) + 5))
+        for alternative in finding.fixes:
+            if alternative is not best:
+                yield from self._item(pad, "or", _offer(alternative, checked.unsafe_fixes))
 
 
-def _from_here(path: str) -> str:
+def said(value: str, message: str) -> bool:
+    """Whether a value tells nothing that a message does not say."""
+    return value in ("", UNBOUNDED) or value in message
+
+
+def deciding_steps(finding: Finding) -> Sequence[Step]:
+    """The steps of a trace that change the value, newest first, at most `MAX_STEPS`; of steps with
+    one value the oldest, for it is from there. Where there is none, the oldest step, if it says
+    what is not known.
+    """
+    trace = finding.trace
+    steps = [
+        step
+        for step, older in zip(trace, (*trace[1:], None))
+        if step.value not in ("", UNBOUNDED)
+        and (older is None or older.value != step.value)
+        and not _framed(step, finding)
+    ]
+    for newer, older in zip(steps, steps[1:]):
+        if newer.value.startswith(BOUNDED) and not older.value.startswith(BOUNDED):
+            return steps[: steps.index(older)]  # what is without a bound is no reason for one
+    if not steps and trace and not trace[-1].value:
+        steps = [trace[-1]]
+    return steps[:MAX_STEPS]
+
+
+def _framed(step: Step, finding: Finding) -> bool:
+    """Whether a step tells of an expression inside the flagged one what the finding itself does."""
+    inside = finding.span.start <= step.span.start and step.span.end <= finding.span.end
+    return inside and step.path == finding.path and step.value == finding.range
+
+
+def where(step: Step, source: Source) -> str:
+    """Where a step stands: the line in the same file, else the file, the line and the function."""
+    if step.path != source.path or step.row > len(source.line_starts):
+        function = f" in {escape(step.function)}" if step.function else ""
+        return f"{escape(from_here(step.path))}:{step.row}{function}"
+    here = source.location(source.line_starts[step.row - 1])
+    function = f" in {escape(step.function)}" if step.function else ""
+    return f"{'' if here.cell is None else f'cell {here.cell}, '}line {here.row}{function}"
+
+
+def from_here(path: str) -> str:
     """The path of a file as a person in the working directory writes it, if it is below that."""
     below = os.path.join(os.getcwd(), "")
     return path[len(below) :] if path.startswith(below) else path
 
 
-def _described(fix: Fix) -> str:
-    cost = f": {escape(fix.cost)}" if fix.cost else ""
-    return f"{escape(fix.title)} ({_CLAIM[fix.claim]}{cost})"
+def _offer(fix: Fix, unsafe_fixes: bool) -> str:
+    """What a fix does, what it promises, and what applies it."""
+    promise = PROMISE[fix.claim] + (f": {escape(fix.cost)}" if fix.cost else "")
+    option = "" if fix.claim.safe or unsafe_fixes else "; needs --unsafe-fixes"
+    return f"{escape(fix.title)} ({promise}{option})"
+
+
+def _framed_line(finding: Finding, source: Source, columns: int) -> str:
+    """The line of a finding, if its frame shows it and nothing else, and shows it whole."""
+    first, last = (source.position(at)[0] for at in (finding.span.start, finding.span.end))
+    text = source.line_text(first) if source.text else ""
+    whole = len(without_comment(text, columns)) <= columns
+    return text if first == last and whole else ""
+
+
+def _in_short(fix: Fix) -> str:
+    """What a fix does, and what else changes with it."""
+    if fix.cost:
+        return f"{escape(fix.title)}: {escape(fix.cost)}"
+    return f"{escape(fix.title)} ({PROMISE[fix.claim]})"
+
+
+def _hint(finding: Finding) -> tuple[str, str]:
+    """The one sentence that helps on, and its label: what to do by hand, or why there is no fix."""
+    if finding.help:
+        return "hint: ", escape(finding.help)
+    if finding.no_fix and not finding.fixes:
+        return "no fix: ", escape(finding.no_fix)
+    often = f"often harmless in cases like this one, see `tfnanlint explain {finding.code}`"
+    return "hint: ", often if finding.doubtful else ""

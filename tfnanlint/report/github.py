@@ -7,10 +7,10 @@ A command ends with its line, and its properties at `::`: whatever could end one
 from __future__ import annotations
 
 from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import applicable, escape, message
 from tfnanlint.report.place import Paths, in_cell, region
-from tfnanlint.report.severity import level
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -40,7 +40,7 @@ class Github:
         if where.row == where.end_row:  # With columns, GitHub refuses a range over several lines.
             properties |= {"col": where.column, "endColumn": max(where.end_column, where.column)}
         stated = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-        return f"::{_COMMANDS[level(finding)]} {stated}::{_data(_text(finding, checked))}"
+        return f"::{_COMMANDS[severity(finding)]} {stated}::{_data(_text(finding, checked))}"
 
 
 def _text(finding: Finding, checked: Checked) -> str:

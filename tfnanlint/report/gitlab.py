@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import escape, message
 from tfnanlint.report.place import Paths, in_cell, region
-from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
 from tfnanlint.suppression.fingerprint import digest, fingerprints
 
@@ -46,7 +46,7 @@ def _issue(finding: Finding, checked: Checked, path: str, mark: str) -> dict[str
         "description": f"{finding.code} {in_cell(checked.source, finding.span)}{message(finding)}{value}",
         "check_name": finding.code,
         "fingerprint": digest(path, mark),
-        "severity": _SEVERITIES[level(finding)],
+        "severity": _SEVERITIES[severity(finding)],
         "location": {
             "path": path,
             "positions": {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import Paint, applicable, message
+from tfnanlint.report import PLAIN, View, applicable, message
 
 
 class Grouped:
-    def __init__(self, paint: Paint):
-        self._paint = paint
+    def __init__(self, view: View = PLAIN):
+        self._paint = view.paint
 
     def start(self) -> str:
         return ""
@@ -25,8 +26,10 @@ class Grouped:
                 if applicable(finding, checked.unsafe_fixes)
                 else ""
             )
+            loud = severity(finding)
             lines.append(
-                f"  {place:<{width}} {self._paint('code', finding.code)} {mark}{message(finding)}"
+                f"  {place:<{width}} {self._paint(loud, loud)} "
+                f"{self._paint('code', finding.code)} {mark}{message(finding)}"
             )
         return "\n".join(lines) + "\n\n"
 

@@ -10,9 +10,9 @@ import os
 from typing import Any
 
 from tfnanlint.diagnostics.findings import Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.grades import grade
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import url
-from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
 from tfnanlint.suppression.fingerprint import fingerprints
 from tfnanlint.syntax.source import Source
@@ -48,6 +48,7 @@ def described(checked: Checked) -> list[dict[str, Any]]:
 
 def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
     """A finding as JSON shows it."""
+    graded = grade(finding)
     return {
         "code": finding.code,
         "name": finding.slug,
@@ -56,7 +57,8 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "cell": source.location(finding.span.start).cell,
         "location": _location(source, finding.span.start),
         "end_location": _location(source, finding.span.end),
-        "severity": level(finding),
+        "severity": graded.severity,
+        "because": graded.because,
         "certainty": finding.certainty.name.lower(),
         "differentiated": finding.differentiated.value,
         "range": finding.range,
@@ -86,7 +88,8 @@ def _step(step: Step, source: Source) -> dict[str, Any]:
             "location": {"row": step.row, "column": 1},
             "end_location": {"row": step.row, "column": 1},
         }
-    return {"filename": os.path.abspath(step.path), **where, "text": step.text}
+    told = {"text": step.text, "value": step.value, "function": step.function}
+    return {"filename": os.path.abspath(step.path), **where, **told}
 
 
 def _fix(fix: Fix, source: Source) -> dict[str, Any]:

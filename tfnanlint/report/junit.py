@@ -7,10 +7,10 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import escape, message
 from tfnanlint.report.place import Paths
-from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import xml_text
 from tfnanlint.syntax.source import Location
 
@@ -69,7 +69,7 @@ def _failure(path: str, finding: Finding, checked: Checked) -> Element:
     failure = SubElement(
         case,
         "failure",
-        _attributes(message=message(finding), type=f"{level(finding)} {finding.code}"),
+        _attributes(message=message(finding), type=f"{severity(finding)} {finding.code}"),
     )
     failure.text = xml_text("\n".join(text))
     return case

@@ -10,10 +10,10 @@ from collections import Counter
 from urllib.parse import quote
 
 from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.diagnostics.grades import SEVERITIES, severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import applicable, escape, message
 from tfnanlint.report.place import Paths, region
-from tfnanlint.report.severity import LEVELS, level
 
 # GitHub shows at most 1 MiB of summary a step; nobody reads as much.
 MAX_ROWS = 500
@@ -25,7 +25,7 @@ class Markdown:
         self._paths = Paths()
         self._codes: Counter[tuple[str, str]] = Counter()
         self._fixable: Counter[str] = Counter()
-        self._rows: dict[str, list[str]] = {one: [] for one in LEVELS}
+        self._rows: dict[str, list[str]] = {one: [] for one in SEVERITIES}
 
     def start(self) -> str:
         return ""
@@ -35,7 +35,7 @@ class Markdown:
         for finding in checked.findings:
             self._codes[finding.code, finding.slug] += 1
             self._fixable[finding.code] += applicable(finding, checked.unsafe_fixes) is not None
-            rows = self._rows[level(finding)]
+            rows = self._rows[severity(finding)]
             if len(rows) < MAX_ROWS:
                 rows.append(_row(finding, checked, path))
         return ""
@@ -52,7 +52,7 @@ class Markdown:
             *self._counts(),
             "",
         ]
-        rows = [row for one in LEVELS for row in self._rows[one]][:MAX_ROWS]
+        rows = [row for one in SEVERITIES for row in self._rows[one]][:MAX_ROWS]
         lines += ["| | place | rule | finding |", "|---|---|---|---|", *rows]
         if total > len(rows):
             lines += ["", f"{total - len(rows)} more are not shown."]
@@ -79,7 +79,7 @@ def _row(finding: Finding, checked: Checked, path: str) -> str:
     value = f" (value: {markup(finding.range)})" if finding.range else ""
     fixable = " \\[\\*\\]" if applicable(finding, checked.unsafe_fixes) else ""
     stated = f"[{place}]({link})" if link else place
-    return f"| {level(finding)} | {stated} | {finding.code} | {markup(message(finding))}{value}{fixable} |"
+    return f"| {severity(finding)} | {stated} | {finding.code} | {markup(message(finding))}{value}{fixable} |"
 
 
 def _link(path: str, row: int) -> str:

@@ -7,12 +7,12 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 from tfnanlint.config.layers import ConfigError, hint
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import FORMATS, PEOPLE, Format, Paint, open_format
+from tfnanlint.report import FORMATS, PEOPLE, WIDTH, Format, Paint, View, open_format
 
 _NEXT = re.compile(rf",(?=(?:{'|'.join(map(re.escape, FORMATS))})(?:=|,|\Z))")
 # What GitHub Actions would obey: a line that begins with `::`, and the older `##[` anywhere.
@@ -108,7 +108,7 @@ class Outputs:
 
 
 @contextmanager
-def opened(wants: Sequence[Wanted], stream: TextIO, paint: Paint) -> Iterator[Outputs]:
+def opened(wants: Sequence[Wanted], stream: TextIO, view: View) -> Iterator[Outputs]:
     """The outputs that were asked for. Files get their content when all is written, or keep what
     they had.
 
@@ -119,12 +119,12 @@ def opened(wants: Sequence[Wanted], stream: TextIO, paint: Paint) -> Iterator[Ou
         for one in wants:
             if one.path is not None:
                 files[one.path] = _open(one.path)
-        plain = Paint(False)
+        plain = replace(view, paint=Paint(False), width=WIDTH)
         yield Outputs(
             [
-                Output(one.name, open_format(one.name, paint), stream, paint)
+                Output(one.name, open_format(one.name, view), stream, view.paint)
                 if one.path is None
-                else Output(one.name, open_format(one.name, plain), files[one.path], plain)
+                else Output(one.name, open_format(one.name, plain), files[one.path], plain.paint)
                 for one in wants
             ]
         )

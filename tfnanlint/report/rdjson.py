@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 from tfnanlint.diagnostics.findings import Finding, Fix
+from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import ADDRESS, applicable, escape, message, url
 from tfnanlint.report.place import Paths, Region, in_cell, region, utf8_bytes
-from tfnanlint.report.severity import level
 from tfnanlint.report.wellformed import json_text
 from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.syntax.source import Source
@@ -53,7 +53,7 @@ def _diagnostic(finding: Finding, checked: Checked, path: str) -> dict[str, Any]
             "path": path,
             "range": _range(region(checked.source, finding.span, utf8_bytes)),
         },
-        "severity": _SEVERITIES[level(finding)],
+        "severity": _SEVERITIES[severity(finding)],
         "code": {
             "value": finding.code,
             **({"url": url(finding)} if ADDRESS and url(finding) else {}),

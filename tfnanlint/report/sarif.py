@@ -12,19 +12,20 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tfnanlint import __version__, report
+from tfnanlint import report
 from tfnanlint.config.layers import Rule
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.grades import SEVERITIES, severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.pipeline.linter import load_rules
 from tfnanlint.report import escape, message, page
 from tfnanlint.report.linehash import line_hashes
 from tfnanlint.report.place import Paths, in_cell, region, utf16_units, written
-from tfnanlint.report.severity import LEVELS, level
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.suppression.fingerprint import fingerprints
 from tfnanlint.syntax.source import Source, Span
+from tfnanlint.version import __version__
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -36,7 +37,7 @@ MAX_TEXT = 1_000
 _ROOT = "%SRCROOT%"
 _INDENTED = re.compile(r"(?:^ {4}.*\n?)(?:^(?: {4}.*)?\n?)*", re.M)
 
-# A result as text, behind the place of its level in LEVELS.
+# A result as text, behind the place of its level in SEVERITIES.
 Written = tuple[int, str]
 
 
@@ -60,7 +61,7 @@ class Sarif:
             if hashes:
                 result["partialFingerprints"]["primaryLocationLineHash"] = hashes[row - 1]
             # Text takes a fifth of the room that objects do.
-            self._results.append((LEVELS.index(result["level"]), json_text(result)))
+            self._results.append((SEVERITIES.index(result["level"]), json_text(result)))
             if finding.code == notices.INTERNAL.code:
                 self._failures.append(
                     {
@@ -109,7 +110,7 @@ class Sarif:
         result: dict[str, Any] = {
             "ruleId": finding.code,
             **({"ruleIndex": self._rules[finding.code]} if finding.code in self._rules else {}),
-            "level": level(finding),
+            "level": severity(finding),
             "message": {"text": _sentence(finding, source)},
             "locations": [place],
             "partialFingerprints": {"tfnanlint/v1": mark},

@@ -13,14 +13,14 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def well_formed(text: str) -> str:
-    """Text with lone surrogates, which stand for undecodable bytes of a file's name, written as in
-    `\\udcff`.
+    r"""Text with lone surrogates, which stand for undecodable bytes of a file's name, written as in
+    `\udcff`.
     """
     return _SURROGATE.sub(_written, text)
 
 
 def xml_text(text: str) -> str:
-    """Text with the characters that XML 1.0 does not allow written as in `\\x1b`."""
+    r"""Text with the characters that XML 1.0 does not allow written as in `\x1b`."""
     return _NOT_XML.sub(_written, text)
 
 

@@ -136,7 +136,9 @@ class Reach:
     def again(
         self, hole: Outside, site: Site, flagged: list[ast.expr], namings: list[Naming]
     ) -> ast.expr | str:
-        """What to write at `site` for a hole; a name it needs is added to `namings`. Raises NoFix."""
+        """What to write at `site` for a hole; a name it needs is added to `namings`. Raises
+        NoFix.
+        """
         if hole.point is None:
             raise NoFix("where the value is made is not known")
         local = hole.point.module is self.module
@@ -466,7 +468,9 @@ class Reach:
         return computed and not named and not self.acts(statement.value, site.point)
 
     def acts(self, node: ast.expr, point: Point) -> bool:
-        """Whether an expression calls anything but ops that give the same result whenever they run."""
+        """Whether an expression calls anything but ops that give the same result whenever they
+        run.
+        """
         return any(
             isinstance(inner, ast.Call) and self._does_more(inner, point)
             for inner in nodes_in(node)
@@ -491,19 +495,29 @@ class Reach:
 
     def check_calls(self, site: Site, edits: tuple[Edit, ...]) -> None:
         """Raise NoFix where edits let calls that do more than compute run more often, or in another
-        order.
+        order; or once where a statement has two that are written alike.
 
         The construction of a layer or loss is none of them: fixes replace such.
         """
-        names = {
-            ast.unparse(call.func)
+        acting = [
+            [
+                call
+                for call in _calls(statement)
+                if self._does_more(call, site.point) and not self._constructs(call, site.point)
+            ]
             for statement in self._touched(edits)
-            for call in _calls(statement)
-            if self._does_more(call, site.point) and not self._constructs(call, site.point)
-        }
+        ]
+        names = {ast.unparse(call.func) for calls in acting for call in calls}
         if not names:
             return
         new = ast.parse(edits_apply(self.source.text, edits))
+        alike = [Counter(map(ast.unparse, calls)) for calls in acting]
+        repeated = {text for counts in alike for text, count in counts.items() if count > 1}
+        if repeated:
+            left = Counter(map(ast.unparse, _calls(new)))
+            whole = Counter(map(ast.unparse, _calls(self.source.tree)))
+            if any(left[text] < whole[text] for text in repeated):
+                raise NoFix("two calls would become one; give the result of one a name first")
         before, after = (
             [name for call in _calls(tree) if (name := ast.unparse(call.func)) in names]
             for tree in (self.source.tree, new)

@@ -352,7 +352,10 @@ def _objection(scopes: Ownership, owner: Body, bound: Bound, place: int) -> str:
         None,
     )
     if captured is not None and (not bound.line or scopes.stars):
-        return f"the name {name!r} is read in line {scopes.source.position(captured.start)[0]}, and would mean something else there"
+        return (
+            f"the name {name!r} is read in line {scopes.source.position(captured.start)[0]}, and"
+            " would mean something else there"
+        )
     if not bound.line and inspected(owner.node):
         return f"a new name {name!r} would be seen by what asks for all names, such as locals()"
     if not bound.line and owner is scopes.module and any(star > place for star in scopes.stars):
@@ -468,7 +471,10 @@ def _shared(after: Ownership, bound: Bound, shift: Shift) -> str:
         use for use in after.owned(owner, bound.name) if not _within(use.start, shift.regions)
     ]
     if outside and not bound.line:
-        return f"the new name {bound.name!r} is used at {after.source.location(outside[0].start).words} already"
+        return (
+            f"the new name {bound.name!r} is used at"
+            f" {after.source.location(outside[0].start).words} already"
+        )
     if not bound.line and inspected(owner.node):
         return (
             f"a new name {bound.name!r} would be seen by what asks for all names, such as locals()"

@@ -187,7 +187,9 @@ def _dominates(source: Source, start: int, place: Span) -> bool:
 
 
 def _always(path: list[Any]) -> bool:
-    """Whether what the first of some nodes, each inside the one before, holds always runs with it."""
+    """Whether what the first of some nodes, each inside the one before, holds always runs with
+    it.
+    """
     statements = [node for node in path if isinstance(node, ast.stmt)]
     return (
         isinstance(statements[-1], _SIMPLE)

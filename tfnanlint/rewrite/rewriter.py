@@ -381,7 +381,9 @@ def _check_copy(source: Source, node: ast.expr, text: str) -> None:
 
 
 def _check_scopes(template: str, nodes: list[ast.expr]) -> None:
-    """What is put into a lambda or comprehension of the template must not change its meaning there."""
+    """What is put into a lambda or comprehension of the template must not change its meaning
+    there.
+    """
     from tfnanlint.rewrite.template import without_holes
 
     if " for " not in template and "lambda" not in template:
@@ -462,7 +464,9 @@ def _single_line(node: ast.expr, text: str) -> str:
 
 
 def _path(source: Source, node: ast.expr | ast.stmt) -> list[ast.AST]:
-    """The statements and expressions around a node of the source's tree, and the node itself last."""
+    """The statements and expressions around a node of the source's tree, and the node itself
+    last.
+    """
     path = enclosing(source.tree.body, source.span(node), source.span)
     for at, outer in enumerate(path):
         if outer is node:

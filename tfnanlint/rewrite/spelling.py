@@ -135,7 +135,7 @@ class Speller:
         self.module = module
         self.interpreter = interpreter
         self.setup = setup
-        self.text = module.source.text
+        self.text = module.source.code
         self.first_version = (
             is_first_version(self.text)
             or setup.tensorflow is not None
@@ -246,7 +246,7 @@ class Speller:
 
     def quoted(self, text: str) -> str:
         """A string in the quotes that the file prefers."""
-        quote = "'" if self.text.count("'") > self.text.count('"') else '"'
+        quote = self.module.source.quote
         return f"{quote}{text}{quote}"
 
     # Which spelling

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfnanlint.conventions.texts import half_precision
 from tfnanlint.ops.site import Site
+from tfnanlint.project.half_precision import half_wanted_in
 from tfnanlint.values.value import FLOATS, HALVES, Note, Value
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def wanted_around(module: Module) -> str:
     """The dtype of 16 bits that a file, or another one of its project, asks Keras to compute in; ""
     where none does.
     """
-    own = half_precision(module.source.text.encode()) if "float16" in module.source.text else ""
+    own = half_wanted_in(module.source.tree) if "float16" in module.source.text else ""
     return own or (module.project.half(module.source.path) if module.project is not None else "")
 
 

@@ -17,7 +17,7 @@ from tfnanlint.idioms.quantities import (
     zero_meant,
 )
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CLIPS, QUOTIENTS
+from tfnanlint.ops.traits import CLIPS, QUOTIENTS, WHOLE_DIVISIONS
 from tfnanlint.program.scope import Point
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
@@ -80,6 +80,8 @@ def least(here: Context, division: Site, param: str = "y") -> str:
     divisor, rsqrt = division.value(param), division.op.name == "tf.math.rsqrt"
     if not divisor.nonnegative or divisor.hi == 0 or of_half(division) and not rsqrt:
         return ""
+    if division.op.name in WHOLE_DIVISIONS:
+        return ""  # how often 1e-7 goes into a number is no answer to how often 0 does
     return here.epsilon(
         divisor, "inverse root" if rsqrt else _USES.get(quantity(divisor), "divisor")
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Final, Iterable
 
 from tfnanlint.conventions.identifiers import begins_with_epsilon
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
@@ -143,6 +143,8 @@ def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
             and max(map(len, set(after).difference(before)), default=0) <= limit
         ):
             kept.append(fix)
+    if fixes and not kept:
+        here.no_fix = "the line of a fix would be longer than any around it, or it takes too many"
     return kept
 
 
@@ -357,12 +359,22 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     return _in_order(here, root, exact, moved, exact_first)
 
 
+# x / max(|x|, eps) for x / (|x| + eps).
+COST_OF_ITS_EPSILON: Final = (
+    "vectors longer than the epsilon grow by the epsilon over their length, shorter ones at most "
+    "2 times"
+)
+
+
 def _in_order(
     here: Context, root: Site, exact: list[Fix], moved: Moved, exact_first: bool
 ) -> list[Fix]:
     """The forms of a root, the best first; only the choice where a number may be lost in the dtype,
-    or is not small against what stands there.
+    or is not small against what stands there, or where a later choice asks whether the root is
+    above 0.
     """
+    if here.masks.keeps_positive(root):
+        return exact
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it

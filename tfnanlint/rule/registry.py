@@ -10,12 +10,14 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.files import holds_tests
-from tfnanlint.conventions.texts import may_be_compiled
+from tfnanlint.conventions.identifiers import names_compiler
 from tfnanlint.diagnostics.findings import (
     MODES,
     NOWHERE,
@@ -51,8 +53,15 @@ from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Span
 from tfnanlint.uses.producers import may_stem
-from tfnanlint.uses.uses import COMPARISONS, DRAWS, PRINTS, endings_of, flattened, goes_into
-from tfnanlint.values.value import FLOATS, Value, words
+from tfnanlint.uses.uses import (
+    COMPARISONS,
+    DRAWS,
+    PRINTS,
+    endings_of,
+    flattened,
+    goes_into,
+)
+from tfnanlint.values.value import FLOATS, Value, is_numeric, words
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine as Interpreter
@@ -153,28 +162,34 @@ def rule(
     return announce
 
 
-_loaded: tuple[Rule, ...] | None = None
+# What plugins may rely on: the names in `tfnanlint.api`. It grows when one of them changes or goes.
+API_VERSION: Final = 1
+_loaded: tuple[Rule, ...] = ()
+_from_plugins: set[str] = set()
 
 
 def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
     """All rules by code: tfnanlint's own, and those of the named installed plugins.
 
-    Raises LookupError for a plugin that is not installed.
+    Raises LookupError for a plugin that is not installed, that is made for another version of
+    `tfnanlint.api`, or whose codes are not its own.
     """
     global _loaded
-    if _loaded is None:
+    wanted = set(plugins) - _from_plugins
+    if not _loaded:
         _import("tfnanlint_rules")
-        wanted = set(plugins)
-        if wanted:
-            _load_plugins(wanted)
+    if wanted:
+        _load_plugins(wanted)
+    if wanted or not _loaded:
         _loaded = tuple(sorted(_FOUND, key=lambda r: r.code))
     return _loaded
 
 
-def _import(package: str) -> None:
+def _import(package: str) -> ModuleType:
     found = importlib.import_module(package)
-    for info in pkgutil.iter_modules(found.__path__):
+    for info in pkgutil.iter_modules(getattr(found, "__path__", ())):
         importlib.import_module(f"{package}.{info.name}")
+    return found
 
 
 def _load_plugins(wanted: set[str]) -> None:
@@ -183,10 +198,31 @@ def _load_plugins(wanted: set[str]) -> None:
     installed = {e.name: e for e in entry_points(group="tfnanlint.rules")}
     for name in sorted(wanted):
         if name not in installed:
+            others = ", ".join(sorted(set(installed) - {"tfnanlint"})) or "none"
+            raise LookupError(f"the plugin `{name}` is not installed; installed are: {others}")
+        before = len(_FOUND)
+        version = getattr(_import(installed[name].value), "TFNANLINT_API", API_VERSION)
+        if version != API_VERSION:
             raise LookupError(
-                f"plugin '{name}' is not installed (found: {', '.join(sorted(installed)) or 'none'})"
+                f"the plugin `{name}` is made for version {version} of tfnanlint.api, "
+                f"and this is version {API_VERSION}"
             )
-        _import(installed[name].value)
+        _refuse_taken_codes(name, _FOUND[:before], _FOUND[before:])
+        _from_plugins.add(name)
+
+
+def _refuse_taken_codes(plugin: str, known: list[Rule], new: list[Rule]) -> None:
+    """Raise LookupError where a rule of a plugin has no code or name of its own."""
+    taken = {name for one in known for name in (one.code, one.slug)}
+    for one in new:
+        if not re.fullmatch(r"(?!TFN|ALL)[A-Z]{2,10}[0-9]{3}", one.code):
+            raise LookupError(
+                f"the plugin `{plugin}`: `{one.code}` is no code for a rule of a plugin; "
+                "take letters other than TFN and three digits, such as ACM101"
+            )
+        if {one.code, one.slug} & taken:
+            raise LookupError(f"the plugin `{plugin}`: `{one.code} {one.slug}` is taken")
+        taken |= {one.code, one.slug}
 
 
 class Context:
@@ -290,7 +326,7 @@ class Context:
             return (
                 self.masks.conditional
                 and site.differentiated is Differentiated.NO
-                and self.masks.passed_over(site, self.around(site.node))
+                and self.masks.passed_over(site)
             )
         if masked.choice.op.name not in CLIPS:
             return masked.cut or site.differentiated is Differentiated.NO or of_labels(site)
@@ -337,7 +373,7 @@ class Context:
         """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU,
         `jit_compile=True` asks for it.
         """
-        return may_be_compiled(self.source.text)
+        return any(names_compiler(name) for name in self.source.names)
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter
@@ -375,6 +411,11 @@ class Context:
     def text(self, node: ast.AST) -> str:
         return self.source.segment(node)
 
+    def code(self, node: ast.AST) -> str:
+        """The text of a node with blanks for what stands in comments and strings."""
+        span = self.source.span(node)
+        return self.source.code[span.start : span.end]
+
     def widest(self, value: Value) -> Value:
         """Of a value that is one of several (branches, returns), the one that admits most, where it
         stands for them all.
@@ -409,10 +450,18 @@ class Context:
                             yield site
 
     def policy(self) -> str:
-        """The dtype or policy that this file makes Keras use everywhere (`mixed_float16`), "" when
-        it sets none.
+        """The dtype or policy that this file, or else the program that imports it, makes Keras use
+        everywhere (`mixed_float16`), "" when neither sets one.
         """
-        return next((text for text, _ in self.interpreter.policies(self.module)), "")
+        return next((text for text, *_ in self.interpreter.policies_of_program(self.module)), "")
+
+    def holds_in_program(self, says: Callable[[str], bool]) -> bool:
+        """Whether a convention of `texts` holds of this file, or of one that sets the policy of its
+        program.
+        """
+        setters = (module for *_, module in self.interpreter.policies_of_program(self.module))
+        texts = (module.source.code for module in (self.module, *setters))
+        return any(says(text) for text in texts)
 
     def inherits(self, site: Site, *roots: str) -> bool:
         """Whether a site stands in a method of a class with a base outside of the program whose
@@ -432,12 +481,7 @@ class Context:
         """Whether a value is a tensor, array or number (or nothing is known of it), not a shape,
         string or object.
         """
-        return value.kind in ("tensor", "array", "number", "unknown") and value.dtype not in (
-            "bool",
-            "int32",
-            "int64",
-            "string",
-        )
+        return is_numeric(value)
 
     def repeatable(self, node: ast.expr) -> bool:
         """Whether an expression can be written twice: names, attributes and constant subscripts

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfnanlint.diagnostics.findings import Step
 from tfnanlint.ops.site import Site
+from tfnanlint.syntax.nodes import function_at
 from tfnanlint.syntax.source import Span
 from tfnanlint.values.value import Note, Value, words
 
@@ -69,8 +70,10 @@ def _add_site(steps: list[Step], rows: set[Any], origin: Site, given: Value | No
     ):
         return
     rows.add((source.path, node))
-    text = f"{_one_line(source.segment(node))} is {words(given)}"
-    steps.append(Step(source.path, source.span(node), node.lineno, text))
+    value = words(given)
+    text = f"{_one_line(source.segment(node))} is {value}"
+    function = function_at(source.tree, node.lineno)
+    steps.append(Step(source.path, source.span(node), node.lineno, text, value, function))
 
 
 def _add_note(steps: list[Step], rows: set[Any], note: Note) -> None:
@@ -78,9 +81,11 @@ def _add_note(steps: list[Step], rows: set[Any], note: Note) -> None:
         return
     rows.add((note.text,))
     said = note.text.startswith("default") or " is taken " in note.text
-    text = note.text if said else f"{note.text} is not known"
+    text = note.text if said else f"nothing is known about {note.text}"
     start = note.source.offset(note.node.lineno, note.node.col_offset)
-    steps.append(Step(note.source.path, Span(start, start), note.node.lineno, text))
+    row = note.node.lineno
+    function = function_at(note.source.tree, row)
+    steps.append(Step(note.source.path, Span(start, start), row, text, function=function))
 
 
 def _one_line(text: str) -> str:

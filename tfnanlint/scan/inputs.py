@@ -20,6 +20,7 @@ from pathlib import PurePosixPath
 from typing import IO, Any, Protocol
 
 from tfnanlint.batch import Repository
+from tfnanlint.config.revision import GIT_ENVIRONMENT, git_command
 
 SUFFIXES = (".py", ".ipynb")
 MAX_FILE_BYTES = (
@@ -351,15 +352,11 @@ def _git(reference: Reference, *command: str, **options: Any) -> subprocess.Pope
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
+        **GIT_ENVIRONMENT,
     }
-    settings = [f"safe.directory={reference.source}", "core.hooksPath=/dev/null"]
-    settings += ["core.fsmonitor=false", "protocol.allow=never"]
-    flags = [part for setting in settings for part in ("-c", setting)]
+    trusted = ("-c", f"safe.directory={reference.source}", f"--git-dir={reference.source}")
     return subprocess.Popen(
-        ["git", *flags, f"--git-dir={reference.source}", *command],
+        git_command(*trusted, *command),
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -20,7 +20,9 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix
 from tfnanlint.syntax.source import Source, Span
 
-_IGNORE = re.compile(r"#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>[^#]*)", re.I)
+_IGNORE = re.compile(
+    r"#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>(?:[^#]|#(?=\d))*)", re.I
+)
 _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.I
 )
@@ -156,9 +158,11 @@ class Lines:
                     span=Span(start + match.start(), start + match.end()),
                     row=row,
                     names=names,
-                    names_span=None
-                    if codes is None
-                    else Span(start + match.start("codes"), start + match.end("codes")),
+                    names_span=(
+                        None
+                        if codes is None
+                        else Span(start + match.start("codes"), start + match.end("codes"))
+                    ),
                     noqa=noqa,
                     own_line=own_line,
                     target=self._next_row(row) if own_line and not noqa else 0,

@@ -29,14 +29,17 @@ def checked_reason(reason: str) -> str:
         )
     if not reason.isprintable():
         raise ConfigError("--add-ignore: the reason must be one line of plain text")
-    # A `#` would begin another comment, in which the words could mean something to another tool.
-    return reason.replace("#", "")
+    # A `#` would begin another comment, in which the words could mean something to another tool:
+    # all but the number of an issue, `#12`.
+    return re.sub(r"#(?!\d)", "", reason)
 
 
 def with_comments(
     source: Source, findings: Iterable[Finding], reason: str
 ) -> tuple[Source, list[Finding]]:
-    """The source with a comment for each finding that one can be written for, and those findings."""
+    """The source with a comment for each finding that one can be written for, and those
+    findings.
+    """
     rows = _Rows(source)
     codes: dict[int, set[str]] = {}
     covered = []

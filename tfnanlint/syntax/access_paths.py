@@ -1,4 +1,6 @@
-"""Access paths: the text of a name or of what hangs on one (`x`, `self.x`, `w['k']`), and its root."""
+"""Access paths: the text of a name or of what hangs on one (`x`, `self.x`, `w['k']`), and its
+root.
+"""
 
 from __future__ import annotations
 

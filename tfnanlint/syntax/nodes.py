@@ -323,3 +323,22 @@ def adds_axes(index: ast.expr) -> bool:
         and part.attr == "newaxis"
         for part in parts
     )
+
+
+def function_at(tree: ast.Module, row: int) -> str:
+    """The qualified name of the innermost function or class around a row, as in `Model.call`; empty
+    at the top level of the module.
+    """
+    names: list[str] = []
+    body: list[ast.AST] = list(tree.body)
+    while body:
+        node = body.pop()
+        inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+        if isinstance(node, ast.match_case):  # it has no rows of its own
+            body += inner
+        elif isinstance(node, (ast.stmt, ast.ExceptHandler)):
+            if node.lineno <= row <= (node.end_lineno or 0):
+                body = inner
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                    names.append(node.name)
+    return ".".join(names)

@@ -64,10 +64,13 @@ _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 _MANY = 150  # searches for names after which an index pays: to make it takes as long as that many
 _NAME = re.compile(r"[^\W\d]\w*")
 # which is searched in half the time that `in` takes: many lines end in its second half
+# The fields of nodes that are names.
+_NAMING = ("id", "attr", "arg", "name", "asname", "module")
 _WALRUS = re.compile(":=")
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _SETTER = re.compile(r"@(\w+)\.setter\b")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_STRAY = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as they were decoded
 _LINE_FEED = re.compile("\n")
 # What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others
 # (`a.x, b.y = 1, 2`).
@@ -90,9 +93,12 @@ def _plain(data: bytes) -> bool:
 
 def decode(data: bytes) -> tuple[str, str]:
     """Text and encoding name of Python source bytes, by BOM and PEP 263; line endings are kept.
+    Bytes of a comment that are no UTF-8 become U+FFFD where the file declares itself to be in
+    UTF-8: Python reads over them, but not where the declaration spells it `utf8`.
 
     Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
     """
+    encoding = ""
     try:
         if _plain(data):
             return data.decode("utf-8"), "utf-8"
@@ -101,8 +107,38 @@ def decode(data: bytes) -> tuple[str, str]:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
         text = data.decode(encoding)
     except (SyntaxError, LookupError, UnicodeDecodeError) as error:
-        raise Unreadable(f"cannot decode the file: {error}") from None
+        lenient = _with_stray_bytes(data) if isinstance(error, UnicodeDecodeError) else None
+        if lenient is None or encoding != "utf-8" or not _declares(data):
+            raise Unreadable(f"cannot decode the file: {error}") from None
+        text = lenient
     return text, encoding
+
+
+def _declares(data: bytes) -> bool:
+    """Whether one of the first two lines may declare an encoding."""
+    return b"coding" in b"".join(data.splitlines()[:2])
+
+
+def _with_stray_bytes(data: bytes) -> str | None:
+    """The text of bytes of which some in comments are no UTF-8, U+FFFD in their place; None where
+    others are none either.
+    """
+    loose = data.decode("utf-8", "surrogateescape")
+    text = _STRAY.sub("\ufffd", loose)
+    comments: dict[int, int] = {}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
+            if token.type == tokenize.COMMENT:
+                comments[token.start[0]] = token.start[1]
+    except (SyntaxError, tokenize.TokenError):
+        return None
+    rows = enumerate(io.StringIO(loose, newline=None), 1)
+    is_comment = all(
+        row in comments and stray.start() > comments[row]
+        for row, line in rows
+        for stray in _STRAY.finditer(line)
+    )
+    return text if is_comment else None
 
 
 def encode(text: str, encoding: str) -> bytes:
@@ -201,18 +237,54 @@ class Source:
         every module made of it asks.
         """
         # most files are spared the table of lines, too
-        walruses = self.rows(_WALRUS) if _WALRUS.search(self.text) else []
+        walruses = self._rows_of_text(_WALRUS) if ":=" in self.text else []
         inside = sorted({*walruses, *self.rows_with(".pop(")})
         return (
             inside,
             self.rows_with("nonlocal"),
-            self.rows(_GLOBAL) if "global " in self.text else [],
+            self._rows_of_text(_GLOBAL) if "global " in self.text else [],
         )
 
     @cached_property
     def setters(self) -> frozenset[str]:
         """The names of properties that can be assigned."""
-        return frozenset(_SETTER.findall(self.text)) if ".setter" in self.text else frozenset()
+        return frozenset(_SETTER.findall(self.code)) if ".setter" in self.text else frozenset()
+
+    @cached_property
+    def code(self) -> str:
+        """The text with blanks in the place of comments and strings, offset for offset: what is
+        decided by text alone is decided by this.
+        """
+        return rows.without_prose(self.text)
+
+    @cached_property
+    def stated(self) -> str:
+        """The text with blanks in the place of comments, docstrings and other strings that are
+        statements.
+        """
+        return rows.without_prose(self.text, strings=False)
+
+    @cached_property
+    def quote(self) -> str:
+        """The quotes in which most strings stand, besides those that are statements."""
+        prose = {id(node.value) for node in ast.walk(self.tree) if isinstance(node, ast.Expr)}
+        single = 0
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.Constant, ast.JoinedStr)) and id(node) not in prose:
+                written = self.text[self.span(node).start :][:3].lstrip("rRbBuUfF")[:1]
+                single += (written == "'") - (written == '"')
+        return "'" if single > 0 else '"'
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names in the tree: of variables, attributes, keywords, imports and definitions."""
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            for field in _NAMING:
+                name = getattr(node, field, None)
+                if isinstance(name, str):
+                    found.update(name.split("."))
+        return frozenset(found)
 
     @property
     def written(self) -> str:
@@ -234,7 +306,10 @@ class Source:
         return False
 
     def rows(self, pattern: re.Pattern[str]) -> list[int]:
-        """1-based rows in which `pattern` is found, ascending."""
+        """1-based rows in whose code `pattern` is found, ascending."""
+        return rows.matching(self.code, self.line_starts, pattern)
+
+    def _rows_of_text(self, pattern: re.Pattern[str]) -> list[int]:
         return rows.matching(self.text, self.line_starts, pattern)
 
     def rows_with(self, words: str) -> list[int]:
@@ -265,7 +340,8 @@ class Source:
         found = self._assigned.get(attribute)
         if found is None:
             found = self._assigned[attribute] = []
-            text, sought = self.text, f".{attribute}"
+            sought = f".{attribute}"
+            text = self.code if sought in self.text else ""
             dot = text.find(sought)
             while dot >= 0:
                 end = dot + len(sought)
@@ -356,6 +432,11 @@ class Source:
         start = self.line_starts[row - 1]
         end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
         return self.written[start:end].rstrip("\r\n")
+
+    def code_on(self, row: int) -> str:
+        """The code on 1-based line `row`."""
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.code)
+        return self.code[self.line_starts[row - 1] : end]
 
     def offset(self, row: int, byte_column: int) -> int:
         """Offset of an `ast` position: 1-based row, 0-based column in UTF-8 bytes."""

@@ -31,6 +31,16 @@ _QUOTED = re.compile(
 _CALLED = re.compile(r"\(\s*(\w+)")
 _BY_A_NUMBER = re.compile(r"(?<![*/%])(?://?|%)[ \t]*(?=\d)(?!0*\.?0*(?![\d.])|[\w.]+[ \t]*\*\*)")
 
+# A comment, or a string of any kind.
+_PROSE = re.compile(
+    r"#[^\r\n]*"
+    r"|\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^\\']|\\.|'(?!''))*'''"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'",
+    re.DOTALL,
+)
+_WRITTEN = re.compile(r"[^\r\n]")
+_BEHIND_STATEMENT = re.compile(r"[ \t]*(?:[;#\r\n]|$)")
+
 
 class Finder:
     """Finds whether one of some pieces of text, whose rarest characters are the same, stands
@@ -81,7 +91,9 @@ def finders(pieces: tuple[str, ...]) -> tuple[Finder, ...]:
 
 
 def holding(text: str, starts: list[int], piece: str, first: int = 0) -> list[int]:
-    """The rows that hold a piece of text, ascending; it does not stand before the offset `first`."""
+    """The rows that hold a piece of text, ascending; it does not stand before the offset
+    `first`.
+    """
     found: list[int] = []
     row = 0
     position = text.find(piece, first)
@@ -260,3 +272,38 @@ def named(text: str, pattern: re.Pattern[str]) -> list[tuple[str, int]]:
     ascending.
     """
     return [(match[1], match.start()) for match in pattern.finditer(text)]
+
+
+def without_prose(text: str, strings: bool = True) -> str:
+    """A text with blanks in the place of its comments, and of what stands in its strings; offsets
+    and rows stay as they are. Formatted strings stay: there is code in them. Unless `strings` is
+    set, so do those that are no statements, as far as their rows tell.
+    """
+    if "\0" in text:
+        return text
+
+    def blanked(match: re.Match[str]) -> str:
+        found, start = match[0], match.start()
+        if found[0] == "#":
+            return " " * len(found)
+        if "f" in _prefix(text, start) or not strings and not _is_statement(text, match):
+            return found
+        inner = " " * (len(found) - 2) if "\n" not in found else _WRITTEN.sub(" ", found[1:-1])
+        return f"{found[0]}{inner}{found[-1]}"
+
+    return _PROSE.sub(blanked, text)
+
+
+def _prefix(text: str, start: int) -> str:
+    """The letters before the quotes of a string, as small ones."""
+    before = start
+    while before > 0 and start - before < 3 and text[before - 1].isalpha():
+        before -= 1
+    return text[before:start].lower()
+
+
+def _is_statement(text: str, match: re.Match[str]) -> bool:
+    """Whether a string stands alone on its rows."""
+    start = match.start() - len(_prefix(text, match.start()))
+    row = text.rfind("\n", 0, start) + 1
+    return not text[row:start].strip() and _BEHIND_STATEMENT.match(text, match.end()) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, Callable, Final
 
@@ -12,6 +13,7 @@ from tfnanlint.conventions.identifiers import is_session
 from tfnanlint.conventions.roles import is_summary, makes_object, takes_training_step
 from tfnanlint.ops.frameworks import PREDICT_METHODS, SUMMARIES
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES
+from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Assigned, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -20,11 +22,9 @@ from tfnanlint.syntax.nodes import (
     CALL,
     COMPARE,
     NAME,
-    SEQUENCES,
     SUBSCRIPT,
     nodes_in,
     parts_of,
-    statements_in,
 )
 
 if TYPE_CHECKING:
@@ -65,15 +65,13 @@ class Endings:
     def __init__(self, scope: Scope, module: Module):
         self._found_shown: dict[ast.AST, bool] | None = None
         self._found_returned: set[ast.AST | None] | None = None
-        self._found_unpacked: dict[ast.AST, list[str]] | None = None
         self._found_on_row: dict[int, list[ast.AST]] | None = None
-        self._found_last: dict[str, int] | None = None
-        self._found_read: dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]] | None = None
+        self._found_flow: FlowGraph | None = None
         self._scope = scope
         self._module = module
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
         self._inside: dict[ast.AST, dict[ast.AST, ast.AST]] = {}
-        self._onward: dict[tuple[frozenset[str], bool], set[str]] = {}
+        self._onward: dict[tuple[frozenset[str], bool], set[Definition]] = {}
         for path, entry in scope.history.items():
             for binding in entry.bindings():
                 if (
@@ -168,15 +166,15 @@ class Endings:
         """Whether every way from an expression ends in a comparison, or in a call of one of
         `calls`, or is `returned`.
         """
-        whole = next(
-            (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None
-        )
+        whole = next(iter(self._around(node)), None)
         if whole is None or _taken(self._above(whole, node)):
             return False
         if self._ends(whole, node, calls, returned):
             return True
-        into = self._targets(whole)
-        return self._followed(into, whole) and into.isdisjoint(self._going_on(calls, returned))
+        made = self.flow.made.get(whole, ())
+        return any(one.uses or one.is_dead for one in made) and self._going_on(
+            calls, returned
+        ).isdisjoint(made)
 
     def _ends(self, whole: ast.AST, node: ast.AST, calls: frozenset[str], returned: bool) -> bool:
         return (
@@ -191,13 +189,13 @@ class Endings:
         """Whether of the greatest values only the indices are read:
         `_, indices = tf.math.top_k(x)`.
         """
-        pair = self._unpacked.get(whole, ())
+        pair = self.flow.made.get(whole, ())
         return (
             isinstance(whole, ast.Call)
             and leaf(whole.func) == "top_k"
             and node is not whole
             and len(pair) == 2
-            and not self._later(pair[0], whole)
+            and not pair[0].uses
         )
 
     @property
@@ -210,32 +208,28 @@ class Endings:
         return {node for node, _ in self._scope.returns}
 
     @property
-    def _unpacked(self) -> dict[ast.AST, list[str]]:
-        if self._found_unpacked is None:
-            self._found_unpacked = self._find_unpacked()
-        return self._found_unpacked
+    def flow(self) -> FlowGraph:
+        """The flow graph of the scope."""
+        if self._found_flow is None:
+            self._found_flow = FlowGraph(self._scope.node)
+        return self._found_flow
 
-    def _find_unpacked(self) -> dict[ast.AST, list[str]]:
-        """For each expression whose parts are assigned to plain names at once: those."""
-        return {
-            inner.value: [one.id for one in inner.targets[0].elts]
-            for inner in statements_in(self._scope.node)
-            if isinstance(inner, ast.Assign)
-            and len(inner.targets) == 1
-            and type(inner.targets[0]) in SEQUENCES
-            and all([type(one) is NAME for one in inner.targets[0].elts])
-        }
+    def _around(self, node: ast.AST) -> list[ast.AST]:
+        """The expression of a statement that holds a node; [] where there is none."""
+        found = (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one))
+        return list(itertools.islice(found, 1))
 
-    def _targets(self, whole: ast.AST) -> frozenset[str]:
-        """The names that the statement around an expression assigns, if these are all that it does
-        with it.
-        """
-        one = self.assigned(whole)
-        return frozenset(self._unpacked.get(whole, ()) if one is None else (one,))
+    def _made(self, whole: ast.AST) -> list[Definition]:
+        """The definitions that an expression is given to; [] where more is done with it."""
+        return self.flow.made.get(whole, [])
 
-    def _followed(self, into: frozenset[str], whole: ast.AST) -> bool:
-        """Whether somebody reads what is assigned, in this scope."""
-        return any(self._later(name, whole) for name in into)
+    def _uses(self, whole: ast.AST) -> list[Use]:
+        """Where the names are read that an expression is given to."""
+        return [use for one in self.flow.made.get(whole, ()) for use in one.uses]
+
+    def _uses_of_name(self, name: str) -> list[Use]:
+        """Where any definition of a name is read."""
+        return [use for one in self.flow.definitions.get(name, ()) for use in one.uses]
 
     @property
     def _on_row(self) -> dict[int, list[ast.AST]]:
@@ -256,13 +250,10 @@ class Endings:
         down whether it is finite.
         """
         return any(
-            read.lineno >= node.lineno
-            and any(
-                isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TEST_NAMES
-                for outer, _ in self._above(whole, read)
-            )
-            for path in self.paths(node)
-            for whole, read, _ in self._read.get(path, ())
+            isinstance(outer, ast.Call) and leaf(outer.func) in NAN_TEST_NAMES
+            for whole in self._around(node)
+            for use in self._uses(whole)
+            for outer, _ in self._above(use.whole, use.node)
         )
 
     def only_straight(
@@ -271,21 +262,17 @@ class Endings:
         """Whether every way from an expression goes straight into what a test of all (what stands
         around, a part of it) asks for.
         """
-        whole = next(
-            (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one)), None
-        )
+        whole = next(iter(self._around(node)), None)
         if whole is None:
             return False
         if whole is not node:
             return into_it(self._above(whole, node))
-        into = self.assigned(whole)
-        reads = self._read.get(into, ()) if into is not None else ()
-        return bool(reads) and all(
-            name is not one
-            and name.lineno > whole.end_lineno
-            and type(one) not in _BODIES
-            and into_it(self._above(one, name))
-            for one, name, _ in reads
+        uses = self._uses(whole)
+        return bool(uses) and all(
+            use.node is not use.whole
+            and type(use.whole) not in _BODIES
+            and into_it(self._above(use.whole, use.node))
+            for use in uses
         )
 
     def only_returned(self, node: ast.AST) -> bool:
@@ -294,32 +281,47 @@ class Endings:
         """
         if node in self._returned:
             return True
-        into = self.assigned(node) if node in self._on_row.get(node.lineno, ()) else None
-        reads = self._read.get(into, ()) if into is not None else ()
-        return bool(reads) and all(
-            name is one and name in self._returned and name.lineno > node.end_lineno
-            for one, name, _ in reads
+        uses = self._uses(node)
+        return bool(uses) and all(
+            use.node is use.whole and use.node in self._returned for use in uses
         )
+
+    def only_read_in(self, node: ast.AST, chosen: set[ast.AST]) -> bool:
+        """Whether all that reads what an expression gives, or something made of it, stands among
+        some `chosen` nodes.
+        """
+        queue = [definition for whole in self._around(node) for definition in self._made(whole)]
+        if not queue:
+            return False
+        seen: set[Definition] = set()
+        while queue:
+            definition = queue.pop()
+            if definition in seen:
+                continue
+            seen.add(definition)
+            for use in definition.uses:
+                if use.node in chosen:
+                    continue
+                made = self._made(use.whole)
+                if not made or _taken(self._above(use.whole, use.node)):
+                    return False
+                queue += made
+        return True
 
     def unread(self, node: ast.AST) -> bool:
         """Whether an expression is assigned to a name of this function that nobody reads."""
-        into = self.assigned(node)
-        return (
-            self._scope.function is not None
-            and into is not None
-            and into.isidentifier()
-            and not self._read.get(into)
+        return self._scope.function is not None and any(
+            whole in self.flow.made and not self._uses(whole) for whole in self._around(node)
         )
 
     def only_run(self, name: str, attributes: frozenset[str]) -> bool:
         """Whether a name of this scope is called or made to predict, and besides only asked for
         some attributes: nobody else gets it.
         """
-        if any(
-            type(whole) in _BODIES or whole is read for whole, read, _ in self._read.get(name, ())
-        ):
+        uses = self._uses_of_name(name)
+        if any(type(use.whole) in _BODIES or use.whole is use.node for use in uses):
             return False
-        outer = [self._above(whole, read)[-1][0] for whole, read, _ in self._read.get(name, ())]
+        outer = [self._above(use.whole, use.node)[-1][0] for use in uses]
         runs = [
             isinstance(one, ast.Call)
             and isinstance(one.func, ast.Name)
@@ -333,70 +335,35 @@ class Endings:
             for one, run in zip(outer, runs)
         )
 
-    def _later(self, name: str, whole: ast.AST) -> bool:
-        """Whether a name is read further down: what ends here goes on where nobody sees it."""
-        return self._last.get(name, 0) > whole.end_lineno
-
-    @property
-    def _last(self) -> dict[str, int]:
-        if self._found_last is None:
-            self._found_last = self._find_last()
-        return self._found_last
-
-    def _find_last(self) -> dict[str, int]:
-        """The last row in which each name is read."""
-        return {
-            name: max(read.lineno for _, read, _ in reads) for name, reads in self._read.items()
-        }
-
-    @property
-    def _read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
-        if self._found_read is None:
-            self._found_read = self._find_read()
-        return self._found_read
-
-    def _find_read(self) -> dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]]:
-        """For each name: where it is read, and what is assigned there. What a function inside reads
-        is read by nobody knows whom.
-        """
-        found: dict[str, list[tuple[ast.AST, ast.Name, frozenset[str]]]] = {}
-        seen: set[ast.AST] = set()
-        for whole, _ in self._scope.statements:
-            if whole not in seen:  # a loop is walked more than once
-                seen.add(whole)
-                into = self._targets(whole)
-                for name in nodes_in(whole):
-                    if type(name) is NAME:
-                        found.setdefault(name.id, []).append((whole, name, into))
-        for inner in statements_in(self._scope.node):
-            if type(inner) in _BODIES:
-                for name in nodes_in(inner):
-                    if type(name) is NAME:
-                        found.setdefault(name.id, []).append((inner, name, frozenset()))
-        return found
-
-    def _going_on(self, calls: frozenset[str], returned: bool) -> set[str]:
-        """The names from which some way leads on: into an object, where nobody follows it, or out
-        of the function.
+    def _going_on(self, calls: frozenset[str], returned: bool) -> set[Definition]:
+        """The definitions from which some way leads on: into an object, where nobody follows it, or
+        out of the function.
         """
         if (calls, returned) not in self._onward:
-            into: dict[str, set[str]] = {}  # by name: the names that lead into it
-            queue: list[str] = []
-            for name, reads in self._read.items():
-                for whole, node, targets in reads:
-                    if type(whole) in _BODIES or not self._ends(whole, node, calls, returned):
-                        if not self._followed(targets, whole) or _taken(self._above(whole, node)):
-                            queue.append(name)
-                        for target in targets:
-                            into.setdefault(target, set()).add(name)
-            found: set[str] = set()
+            into: dict[Definition, list[Definition]] = {}  # what leads into each
+            queue: list[Definition] = []
+            for definition in [one for found in self.flow.definitions.values() for one in found]:
+                for use in definition.uses:
+                    if self._use_ends(use, calls, returned):
+                        continue
+                    made = self.flow.made.get(use.whole, ())
+                    if not any(one.uses or one.is_dead for one in made) or _taken(
+                        self._above(use.whole, use.node)
+                    ):
+                        queue.append(definition)
+                    for one in made:
+                        into.setdefault(one, []).append(definition)
+            found: set[Definition] = set()
             while queue:
-                name = queue.pop()
-                if name not in found:
-                    found.add(name)
-                    queue += into.get(name, ())
+                definition = queue.pop()
+                if definition not in found:
+                    found.add(definition)
+                    queue += into.get(definition, ())
             self._onward[calls, returned] = found
         return self._onward[calls, returned]
+
+    def _use_ends(self, use: Use, calls: frozenset[str], returned: bool) -> bool:
+        return type(use.whole) not in _BODIES and self._ends(use.whole, use.node, calls, returned)
 
 
 def endings_of(scope: Scope, module: Module) -> Endings:

@@ -391,6 +391,12 @@ class Evaluator:
         """
         raise NotImplementedError
 
+    def policies_of_program(self, module: Module) -> list[tuple[str, ast.Call, Module]]:
+        """The dtypes and policies that a file, or else the program that imports it, makes Keras use
+        everywhere, with the calls that do so and their files.
+        """
+        raise NotImplementedError
+
     def dtype_of(self, cls: ClassObject) -> str | None:
         """The dtype that a layer of a class computes in; "" where no file sets one, None where
         it cannot be told.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from tfnanlint.values.value import INF
 
@@ -33,7 +33,8 @@ class Session:
 
     `stamps` is the number of the last try of an assumption. `active_loops`, `asking` and `inlined`
     count the loops that are tried, the parameters whose callers are asked, and the calls that are
-    followed.
+    followed. `terms` has the terms of values by their tokens and, where they were cut
+    off (`terms_cut` times), by the depth.
     """
 
     def __init__(self, drafting: bool, allowance: float = INF, limit: int = 0) -> None:
@@ -49,6 +50,8 @@ class Session:
         self.active_loops = self.asking = self.inlined = 0
         self.nesting = Nesting()
         self.stamps = 0
+        self.terms: dict[tuple[int, int], Any] = {}
+        self.terms_cut = 0
 
     @property
     def sees_callers(self) -> bool:

@@ -272,7 +272,7 @@ class Note:
     one that Keras fills; `computed` what a call gives that was not followed; `half` is the dtype of
     16 bits that one of the values joined has. `parameter` is the name of a parameter, `default` the
     text that one of which nothing is known has by default, or NOUGHT. `joined` are the origins of
-    all values that arrive here, of which `parent` is one.
+    all values that arrive here, of which `parent` is one, `options` the values where they are few.
     """
 
     __slots__ = (
@@ -288,6 +288,7 @@ class Note:
         "parameter",
         "half",
         "joined",
+        "options",
     )
 
     def __init__(
@@ -304,6 +305,7 @@ class Note:
         parameter: str = "",
         half: str = "",
         joined: tuple[Any, ...] = (),
+        options: tuple[Value, ...] = (),
     ) -> None:
         self.text = text
         self.node = node
@@ -315,6 +317,7 @@ class Note:
         self.computed = computed
         self.default = default
         self.parameter, self.half, self.joined = parameter, half, joined
+        self.options = options
 
     @property
     def given(self) -> bool:
@@ -324,12 +327,23 @@ class Note:
         return bool(self.text) and self.parent is None and not self.passed and not self.computed
 
 
+_NUMERIC = frozenset({"tensor", "array", "number", "unknown"})
+_NOT_FLOATING = frozenset({"bool", "int32", "int64", "string"})
+
+
 def number_text(number: float) -> str:
     """A bound as people write it: 0, 1e-07, inf."""
     if number == int(number) if math.isfinite(number) else False:
         if abs(number) < 1e6:
             return str(int(number))
     return f"{number:.6g}"
+
+
+def is_numeric(value: Value) -> bool:
+    """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string
+    or object.
+    """
+    return value.kind in _NUMERIC and value.dtype not in _NOT_FLOATING
 
 
 def words(value: Value) -> str:
@@ -739,6 +753,7 @@ def _joined_origin(values: list[Value]):
         parent=widest.origin,
         half=next((v.dtype for v in values if v.dtype in ("float16", "bfloat16")), ""),
         joined=tuple([v.origin for v in values]),
+        options=tuple(values) if len(values) <= MAX_OPTIONS else (),
     )
 
 

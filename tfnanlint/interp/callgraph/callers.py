@@ -10,6 +10,7 @@ from typing import Any, Iterator
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
+from tfnanlint.interp.callgraph.hooks import called_elsewhere
 from tfnanlint.program import functions as calls
 from tfnanlint.program.functions import Bound, ClassObject, Function
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Point, unrefined
@@ -59,7 +60,9 @@ def overlook(ev: Evaluator, called: Function | ClassObject, name: str) -> None:
 
 
 def callers(ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-    """Calls that may be of `function`: in its own file, and in files of the project that import it."""
+    """Calls that may be of `function`: in its own file, and in files of the project that import
+    it.
+    """
     return calls_in_project(ev, function, name)
 
 
@@ -187,9 +190,11 @@ class Callers:
         options = (
             target.options
             if isinstance(target, Choice)
-            else (callee,)
-            if callee is not None and target is not None
-            else alternatives(ev, call.func, point)
+            else (
+                (callee,)
+                if callee is not None and target is not None
+                else alternatives(ev, call.func, point)
+            )
         )
         aims = [_aim(ev, option) for option in options]
         if len(ev.reads) == mark:  # many functions may have one name, and all ask
@@ -203,6 +208,40 @@ class Callers:
                     function, leading + positional, keywords, hidden=not complete
                 )
         return None
+
+
+def is_idle(ev: Evaluator, function: Function, depth: int = 4) -> bool:
+    """Whether no call in the project leads to a function, nobody hands it on and no library calls
+    it: what it hands to others arrives only if somebody outside of the project calls it.
+    """
+    if (
+        isinstance(function.node, ast.Lambda)
+        or function.point.scope.function is not None
+        or function.is_property
+        or function.name.startswith("__")
+        or called_elsewhere(function)
+        or ev.is_compiled(function)
+        or ev.escapes(function)
+    ):
+        return False
+    return not _called_abroad(ev, function) and all(
+        depth > 0
+        and (caller := point.scope.function) is not None
+        and (caller.node is function.node or is_idle(ev, caller, depth - 1))
+        for call, point in function.module.calls_to(function.name, ev)
+        if ev.arguments_for(function, call, point) is not None
+    )
+
+
+def _called_abroad(ev: Evaluator, function: Function) -> bool:
+    """Whether another file of the project may call a function, as its text tells."""
+    project = function.module.project
+    if project is None:
+        return False
+    if not ev.session.sees_callers:
+        overlook(ev, function, function.name)
+        return False
+    return bool(project.importing(function.module.source.path, function.name))
 
 
 def local_name(function: Function) -> str:

@@ -17,7 +17,9 @@ from tfnanlint.values.value import Note, Value, unknown
 
 
 def decided(ev: Evaluator, test: ast.expr, point: Point) -> bool | None:
-    """What a test comes to, by what is written at the call being followed, or at all that are seen."""
+    """What a test comes to, by what is written at the call being followed, or at all that are
+    seen.
+    """
     found = outcome(test, point)
     flag = flag_of(test, point) if found is None else None
     agreed = agreed_on(ev, flag[0]) if flag is not None else None

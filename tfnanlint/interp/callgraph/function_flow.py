@@ -15,7 +15,7 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.callgraph import callers
-from tfnanlint.ops.frameworks import HOOKS
+from tfnanlint.interp.callgraph.hooks import called_elsewhere
 from tfnanlint.program import functions as calls
 from tfnanlint.program.functions import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.program.module import Module
@@ -336,6 +336,8 @@ class FunctionFlow:
         holder: Any = use.around[use.node]
         if type(holder) is not CALL:
             return isinstance(holder, ast.Return)
+        if _is_fallback(holder, use.node):
+            return False
         name = resolution.resolve(ev, holder.func, use.point)
         if name is None:
             return _of_others(holder, use.point.module)
@@ -396,6 +398,8 @@ class FunctionFlow:
                 return _ON if leaf(node) in _LOOKING else _DONE
             course.unnamed[call] = use.point
             return _DONE
+        if _is_fallback(call, node):
+            return _ON
         if (
             _of_others(call, use.point.module)
             and resolution.resolve(ev, call.func, use.point) is None
@@ -547,7 +551,9 @@ class FunctionFlow:
     # What its calls hand over
 
     def _handed_along(self, ev: Evaluator, course: Course) -> bool:
-        """Note what the calls hand over that were found on the way; False where one cannot be read."""
+        """Note what the calls hand over that were found on the way; False where one cannot be
+        read.
+        """
         for call, point in {
             **self._calls_by_name(ev, course),
             **self._calls_without_name(ev, course),
@@ -616,18 +622,6 @@ class FunctionFlow:
         ]
 
 
-def called_elsewhere(function: Function) -> bool:
-    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before
-    its callers are looked for.
-    """
-    return (
-        not function.transparent
-        or function.registered
-        or function.owner is not None
-        and function.name in HOOKS
-    )
-
-
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
     nodes: list[Any] = nodes_in(expression)
@@ -657,8 +651,20 @@ def _of_others(call: ast.Call, module: Module) -> bool:
     return (
         bool(name)
         and name not in _STORING
-        and f"def {name}(" not in module.source.text
-        and f"class {name}" not in module.source.text
+        and f"def {name}(" not in module.source.code
+        and f"class {name}" not in module.source.code
+    )
+
+
+def _is_fallback(call: ast.Call, node: ast.AST) -> bool:
+    """Whether a function is what a dict gives for a name that it does not hold:
+    `HANDLERS.get(name, f)`.
+    """
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in _LOOKING
+        and len(call.args) == 2
+        and call.args[1] is node
     )
 
 

@@ -12,14 +12,15 @@ from tfnanlint.values.value import Value
 
 op(
     "tf.add",
-    "tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add",
+    "operator.add operator.iadd tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add",
     "x y name",
     t.binary(t.add),
     reference="tf.add(x, y)",
 )
 op(
     "tf.subtract",
-    "tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub",
+    "operator.sub operator.isub"
+    " tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub",
     "x y name",
     t.binary(t.subtract),
     reference="tf.subtract(x, y)",
@@ -51,7 +52,8 @@ def _multiply(site: Site) -> Value:
 
 op(
     "tf.multiply",
-    "tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul",
+    "operator.mul operator.imul"
+    " tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul",
     "x y name",
     _multiply,
     reference="tf.multiply(x, y)",
@@ -77,8 +79,9 @@ def _divide(site: Site) -> Value:
 
 op(
     "tf.divide",
-    "tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide ops.true_divide "
-    "tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
+    "operator.truediv operator.itruediv"
+    " tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide"
+    " ops.true_divide tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
     "x y name",
     _divide,
     needs={"y": "nonzero"},
@@ -87,7 +90,7 @@ op(
 )
 op(
     "tf.negative",
-    "tf.math.negative tf.neg ops.negative tnp.negative np.negative raw.Neg",
+    "operator.neg tf.math.negative tf.neg ops.negative tnp.negative np.negative raw.Neg",
     "x name",
     t.unary(t.negative),
     reference="tf.negative(x)",

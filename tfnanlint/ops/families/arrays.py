@@ -66,7 +66,9 @@ def dtype_named(value: Value, numpy: bool = False) -> str | None:
 
 
 def dtype_given(site: Site, default: str | None = None, param: str = "dtype") -> str | None:
-    """The dtype asked for at `site`, `default` when none was asked for, None when it is not known."""
+    """The dtype asked for at `site`, `default` when none was asked for, None when it is not
+    known.
+    """
     if not site.given(param) or site.value(param).kind == "none":
         return default
     return dtype_named(site.value(param), numpy=site.name.startswith(("np.", "method.")))
@@ -443,7 +445,8 @@ _pass(
 )
 _pass(
     "tf.reverse",
-    "K.reverse ops.flip tnp.flip np.flip tnp.flipud np.flipud tnp.fliplr np.fliplr tf.reverse_v2 tf.manip.reverse",
+    "K.reverse ops.flip tnp.flip np.flip tnp.flipud np.flipud tnp.fliplr np.fliplr tf.reverse_v2"
+    " tf.manip.reverse",
     "x axis name",
     reference="tf.reverse(x, [0])",
 )
@@ -461,7 +464,8 @@ _pass(
 )
 _pass(
     "tf.sort",
-    "ops.sort tnp.sort np.sort tf.contrib.framework.sort tf.random.shuffle tf.random_shuffle raw.RandomShuffle",
+    "ops.sort tnp.sort np.sort tf.contrib.framework.sort tf.random.shuffle tf.random_shuffle"
+    " raw.RandomShuffle",
     "x axis direction name",
     reference="tf.sort(x)",
 )
@@ -473,9 +477,9 @@ _pass(
 )
 _pass(
     "tf.image.resize_nearest_neighbor",
-    "tf.image.flip_left_right tf.image.flip_up_down "
-    "tf.image.random_flip_left_right tf.image.random_flip_up_down tf.image.rot90 tf.image.transpose "
-    "tf.image.crop_to_bounding_box tf.image.central_crop tf.image.random_crop tf.random_crop",
+    "tf.image.flip_left_right tf.image.flip_up_down tf.image.random_flip_left_right"
+    " tf.image.random_flip_up_down tf.image.rot90 tf.image.transpose tf.image.crop_to_bounding_box"
+    " tf.image.central_crop tf.image.random_crop tf.random_crop",
     "x size name",
     reference="tf.image.flip_left_right(x[None, :, None])",
 )
@@ -498,15 +502,17 @@ def _checked(site: Site) -> Value:
 
 op(
     "tf.debugging.check_numerics",
-    "tf.check_numerics tf.debugging.assert_all_finite tf.verify_tensor_all_finite raw.CheckNumerics",
+    "tf.check_numerics tf.debugging.assert_all_finite tf.verify_tensor_all_finite"
+    " raw.CheckNumerics",
     "x message name",
     _checked,
     passes="x",
     untested="raises for NaN and Inf; tests/ops/families/test_arrays.py",
 )
 for _name in (
-    "positive non_negative negative non_positive equal none_equal near greater greater_equal less less_equal rank "
-    "rank_at_least rank_in shapes type integer scalar proper_iterable same_float_dtype"
+    "positive non_negative negative non_positive equal none_equal near greater greater_equal less"
+    " less_equal rank rank_at_least rank_in shapes type integer scalar proper_iterable"
+    " same_float_dtype"
 ).split():
     op(
         f"tf.debugging.assert_{_name}",
@@ -572,7 +578,8 @@ op(
 )
 op(
     "np.array",
-    "np.asarray np.asanyarray np.ascontiguousarray np.atleast_1d np.atleast_2d np.atleast_3d np.asfarray",
+    "np.asarray np.asanyarray np.ascontiguousarray np.atleast_1d np.atleast_2d np.atleast_3d"
+    " np.asfarray",
     "x dtype copy",
     _array,
     untested="NumPy; tests/ops/families/test_arrays.py",
@@ -594,11 +601,13 @@ def _full(site: Site) -> Value:
     default = (
         "float32"
         if site.name.startswith("ops.")
-        else None
-        if fill.kind != "number"
-        else "int64"
-        if type(fill.const) is int
-        else _default_float(site)
+        else (
+            None
+            if fill.kind != "number"
+            else "int64"
+            if type(fill.const) is int
+            else _default_float(site)
+        )
     )
     return as_tensor(fill, dtype_given(site, default))
 
@@ -704,9 +713,11 @@ def counted(site: Site) -> Value:
     whole = all(v.dtype in INTEGERS or isinstance(v.const, int) for v in (start, limit))
     dtype = dtype_given(
         site,
-        indices(site, "int32", "int32")
-        if whole and (not site.given("delta") or isinstance(step.const, int))
-        else None,
+        (
+            indices(site, "int32", "int32")
+            if whole and (not site.given("delta") or isinstance(step.const, int))
+            else None
+        ),
     )
     if delta is None:
         return unknown("tensor", dtype=dtype)
@@ -765,7 +776,9 @@ op(
 
 
 def _of_both(site: Site) -> str | None:
-    """The dtype of one_hot where none is asked for: that of its two numbers, float32 without them."""
+    """The dtype of one_hot where none is asked for: that of its two numbers, float32 without
+    them.
+    """
     given = [site.value(param) for param in ("on_value", "off_value") if site.given(param)]
     written = {
         "float32" if type(value.const) is float else "int32" if type(value.const) is int else None
@@ -833,7 +846,8 @@ def _diagonal(site: Site) -> Value:
 
 op(
     "tf.linalg.diag_part",
-    "tf.diag_part tf.matrix_diag_part tf.linalg.tensor_diag_part ops.diagonal np.diagonal tnp.diagonal",
+    "tf.diag_part tf.matrix_diag_part tf.linalg.tensor_diag_part ops.diagonal np.diagonal"
+    " tnp.diagonal",
     "x name",
     _diagonal,
     reference="tf.linalg.diag_part(tf.linalg.diag(x))",
@@ -944,8 +958,8 @@ def pieces(x: Value, how_many: Value) -> Value:
 
 op(
     "tf.concat",
-    "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.concatenate tnp.hstack np.hstack "
-    "tnp.vstack np.vstack tnp.dstack np.dstack ops.hstack ops.vstack raw.ConcatV2",
+    "tf.concat_v2 K.concatenate ops.concatenate tnp.concatenate np.concatenate tnp.hstack np.hstack"
+    " tnp.vstack np.vstack tnp.dstack np.dstack ops.hstack ops.vstack raw.ConcatV2",
     "values axis name",
     _joined("values"),
     untested="takes a list; tests/ops/families/test_arrays.py",
@@ -1047,8 +1061,8 @@ op(
 )
 op(
     "tf.linalg.diag",
-    "tf.diag tf.matrix_diag tf.linalg.tensor_diag ops.diag np.diag tnp.diag np.tril np.triu ops.tril "
-    "ops.triu tnp.tril tnp.triu",
+    "tf.diag tf.matrix_diag tf.linalg.tensor_diag ops.diag np.diag tnp.diag np.tril np.triu"
+    " ops.tril ops.triu tnp.tril tnp.triu",
     "x name",
     lambda site: _with(passed(site.value("x")), number(0.0)),
     reference="tf.linalg.diag(x)",
@@ -1102,7 +1116,8 @@ op(
 )
 op(
     "tf.tensor_scatter_nd_update",
-    "tf.tensor_scatter_update ops.scatter_update tf.tensor_scatter_nd_max tf.tensor_scatter_nd_min ops.slice_update",
+    "tf.tensor_scatter_update ops.scatter_update tf.tensor_scatter_nd_max tf.tensor_scatter_nd_min"
+    " ops.slice_update",
     "x indices updates name",
     lambda site: _with(passed(site.value("x")), t.one_of(site.value("updates"))),
     untested="takes indices; tests/ops/families/test_arrays.py",

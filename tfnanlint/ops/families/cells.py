@@ -56,8 +56,8 @@ def _lstm_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
 
 _cell(
     "LSTMCell",
-    "num_units use_peepholes cell_clip initializer num_proj proj_clip num_unit_shards num_proj_shards "
-    "forget_bias state_is_tuple activation",
+    "num_units use_peepholes cell_clip initializer num_proj proj_clip num_unit_shards"
+    " num_proj_shards forget_bias state_is_tuple activation",
     _lstm_step,
 )
 _cell(
@@ -110,7 +110,8 @@ def _stacked_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
 
 _cell(
     "DropoutWrapper",
-    "cell input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size dtype seed",
+    "cell input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size dtype"
+    " seed",
     _dropped_step,
 )
 _cell("ResidualWrapper", "cell residual_fn", _residual_step)

@@ -206,7 +206,7 @@ row(
     ops="power",
     np="power float_power",
     raw="Pow",
-    more="K.pow",
+    more="K.pow operator.pow operator.ipow",
     needs={"x": "positive, or the exponent an integer"},
     masked="all",
     gradient="infinite at 0 for exponents below 1",
@@ -238,7 +238,7 @@ row(
     ops="abs absolute fabs",
     np="abs absolute fabs",
     raw="Abs ComplexAbs",
-    more="K.abs builtins.abs",
+    more="K.abs builtins.abs operator.abs",
 )
 row("sign", t.unary(c.sign), reaches=(-1.0, 0.0, 1.0), more="K.sign")
 row("floor", t.unary(c.floor))
@@ -268,7 +268,7 @@ row(
     ops="floor_divide",
     np="floor_divide",
     raw="FloorDiv",
-    more="tf.floor_div",
+    more="tf.floor_div operator.floordiv",
     needs={"y": "nonzero"},
 )
 row(
@@ -279,7 +279,7 @@ row(
     ops="mod",
     np="mod remainder",
     raw="FloorMod",
-    more="tf.mod tf.math.mod",
+    more="tf.mod tf.math.mod operator.mod",
     needs={"y": "nonzero"},
     gradient="infinite where y is 0",
     masked="all",
@@ -754,8 +754,9 @@ op(
 )
 op(
     "tf.math.special.expint",
-    "tf.math.special.spence tf.math.special.bessel_k0 tf.math.special.bessel_k1 "
-    "tf.math.special.bessel_k0e tf.math.special.bessel_k1e tf.math.special.bessel_y0 tf.math.special.bessel_y1",
+    "tf.math.special.spence tf.math.special.bessel_k0 tf.math.special.bessel_k1"
+    " tf.math.special.bessel_k0e tf.math.special.bessel_k1e tf.math.special.bessel_y0"
+    " tf.math.special.bessel_y1",
     "x name",
     lambda site: Value(
         nan=True, inf=True, dtype=site.value("x").dtype, evident=site.value("x").known

@@ -178,7 +178,10 @@ _KERNEL: Final = (
     "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
     "kernel_constraint bias_constraint"
 )
-_CONV: Final = f"filters kernel_size strides padding data_format dilation_rate groups activation use_bias {_KERNEL}"
+_CONV: Final = (
+    "filters kernel_size strides padding data_format dilation_rate groups activation use_bias"
+    f" {_KERNEL}"
+)
 layer(
     "Dense tf.layers.Dense keras.layers.core.Dense",
     f"units activation use_bias {_KERNEL}",
@@ -188,13 +191,15 @@ layer("EinsumDense", "equation output_shape activation bias_axes", _weighted())
 for _rank in "123":
     layer(f"Conv{_rank}D Convolution{_rank}D tf.layers.Conv{_rank}D", _CONV, _weighted())
     layer(
-        f"Conv{_rank}DTranspose Deconvolution{_rank}D Convolution{_rank}DTranspose tf.layers.Conv{_rank}DTranspose",
+        f"Conv{_rank}DTranspose Deconvolution{_rank}D Convolution{_rank}DTranspose"
+        f" tf.layers.Conv{_rank}DTranspose",
         _CONV.replace("dilation_rate groups", "output_padding dilation_rate"),
         _weighted(),
     )
 layer(
     "SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D",
-    "filters kernel_size strides padding data_format dilation_rate depth_multiplier activation use_bias",
+    "filters kernel_size strides padding data_format dilation_rate depth_multiplier activation"
+    " use_bias",
     _weighted(),
 )
 layer(
@@ -214,7 +219,8 @@ layer(
 )
 layer(
     "Embedding",
-    "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero weights",
+    "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint"
+    " mask_zero weights",
     lambda site, x, call: Value(evident=True),
 )
 layer(
@@ -225,7 +231,9 @@ layer(
 
 
 def _normalized(site: Site, x: Value, call: Site) -> Value:
-    """Scale and offset are trained, so any number; epsilon=0 divides by a variance that can be 0."""
+    """Scale and offset are trained, so any number; epsilon=0 divides by a variance that can be
+    0.
+    """
     result = linear(t.one_of(x))
     result.nan = (
         result.nan or t.constant(site.value("epsilon")) == 0
@@ -271,8 +279,8 @@ layer("UnitNormalization", "axis", _unit)
 # Recurrent layers
 
 _CELL: Final = (
-    "units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "
-    "unit_forget_bias"
+    "units activation recurrent_activation use_bias kernel_initializer recurrent_initializer"
+    " bias_initializer unit_forget_bias"
 )
 
 
@@ -315,7 +323,8 @@ layer(
 )
 layer(
     "SimpleRNN SimpleRNNCell",
-    "units activation use_bias kernel_initializer recurrent_initializer return_sequences return_state",
+    "units activation use_bias kernel_initializer recurrent_initializer return_sequences"
+    " return_state",
     simple_rnn,
 )
 layer(
@@ -491,20 +500,22 @@ layer("Reshape", "target_shape", _handed)
 layer("Permute", "dims", _handed)
 layer("RepeatVector", "n", _handed)
 layer(
-    "Cropping1D Cropping2D Cropping3D CenterCrop RandomCrop RandomFlip ActivityRegularization Identity UpSampling1D "
-    "UpSampling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D",
+    "Cropping1D Cropping2D Cropping3D CenterCrop RandomCrop RandomFlip ActivityRegularization"
+    " Identity UpSampling1D UpSampling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D"
+    " GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D",
     "size strides padding data_format",
     _handed,
 )
 layer(
-    "MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D tf.layers.MaxPooling1D tf.layers.MaxPooling2D",
+    "MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D tf.layers.MaxPooling1D"
+    " tf.layers.MaxPooling2D",
     "size strides padding data_format",
     lambda site, x, call: max_pooled(entered(x)),
 )
 layer(
-    "AveragePooling2D AveragePooling1D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D GlobalAveragePooling1D "
-    "GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D "
-    "tf.layers.AveragePooling2D",
+    "AveragePooling2D AveragePooling1D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D"
+    " GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D"
+    " GlobalAvgPool2D GlobalAvgPool3D tf.layers.AveragePooling2D",
     "pool_size strides padding data_format",
     _averaged,
 )
@@ -553,7 +564,8 @@ def _alpha_dropped(site: Site, x: Value, call: Site) -> Value:
 
 
 layer(
-    "Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D",
+    "Dropout keras.layers.core.Dropout tf.layers.Dropout SpatialDropout1D SpatialDropout2D"
+    " SpatialDropout3D",
     "rate noise_shape seed",
     _dropped,
 )
@@ -645,7 +657,9 @@ def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = ""
 
 
 def _in_any_dtype(inputs: Value) -> Value:
-    """What is merged by a function, whose layer nobody sees: it casts to the dtype of its policy."""
+    """What is merged by a function, whose layer nobody sees: it casts to the dtype of its
+    policy.
+    """
     if not isinstance(inputs.obj, tuple):
         return inputs
     return inputs.but(
@@ -759,14 +773,18 @@ _TF1: Final = (
     "activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
     "activity_regularizer"
 )
-_SLIM: Final = "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer scope"
+_SLIM: Final = (
+    "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer"
+    " biases_initializer scope"
+)
 _function(
     "tf.layers.dense",
     f"units {_TF1} kernel_constraint bias_constraint trainable name reuse",
     _keras_activation,
 )
 _function(
-    "tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose tf.layers.conv3d_transpose",
+    "tf.layers.conv2d tf.layers.conv1d tf.layers.conv3d tf.layers.conv2d_transpose"
+    " tf.layers.conv3d_transpose",
     f"filters kernel_size strides padding data_format dilation_rate {_TF1} name reuse",
     _keras_activation,
 )

@@ -293,11 +293,15 @@ for _name, _give in _TF1.items():
         untested="TensorFlow 1 only; tests/ops/families/test_layers.py executes it in a graph",
         positions=_exchanged(
             _name,
-            "predictions labels axis weights scope"
-            if _name == "cosine_distance"
-            else "predictions labels scope"
-            if _name == "hinge_loss"
-            else "predictions labels weights scope",
+            (
+                "predictions labels axis weights scope"
+                if _name == "cosine_distance"
+                else (
+                    "predictions labels scope"
+                    if _name == "hinge_loss"
+                    else "predictions labels weights scope"
+                )
+            ),
         ),
     )
 op(
@@ -341,13 +345,14 @@ op(
 # Metrics
 
 _METRICS: Final = (
-    "Mean Sum MeanTensor Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy "
-    "TopKCategoricalAccuracy SparseTopKCategoricalAccuracy AUC Precision Recall TruePositives TrueNegatives "
-    "FalsePositives FalseNegatives MeanIoU IoU BinaryIoU OneHotIoU OneHotMeanIoU F1Score FBetaScore R2Score "
-    "RootMeanSquaredError MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredLogarithmicError "
-    "BinaryCrossentropy CategoricalCrossentropy SparseCategoricalCrossentropy KLDivergence Poisson LogCoshError "
-    "CosineSimilarity Hinge SquaredHinge CategoricalHinge MeanRelativeError SensitivityAtSpecificity "
-    "SpecificityAtSensitivity PrecisionAtRecall RecallAtPrecision"
+    "Mean Sum MeanTensor Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy"
+    " TopKCategoricalAccuracy SparseTopKCategoricalAccuracy AUC Precision Recall TruePositives"
+    " TrueNegatives FalsePositives FalseNegatives MeanIoU IoU BinaryIoU OneHotIoU OneHotMeanIoU"
+    " F1Score FBetaScore R2Score RootMeanSquaredError MeanSquaredError MeanAbsoluteError"
+    " MeanAbsolutePercentageError MeanSquaredLogarithmicError BinaryCrossentropy"
+    " CategoricalCrossentropy SparseCategoricalCrossentropy KLDivergence Poisson LogCoshError"
+    " CosineSimilarity Hinge SquaredHinge CategoricalHinge MeanRelativeError"
+    " SensitivityAtSpecificity SpecificityAtSensitivity PrecisionAtRecall RecallAtPrecision"
 )
 for _name in _METRICS.split():
     op(
@@ -360,9 +365,9 @@ for _name in _METRICS.split():
     )
 op(
     "keras.metrics.categorical_accuracy",
-    "keras.metrics.sparse_categorical_accuracy keras.metrics.binary_accuracy "
-    "keras.metrics.top_k_categorical_accuracy keras.metrics.sparse_top_k_categorical_accuracy tf.metrics.accuracy "
-    "tf.metrics.mean_iou tf.contrib.metrics.accuracy",
+    "keras.metrics.sparse_categorical_accuracy keras.metrics.binary_accuracy"
+    " keras.metrics.top_k_categorical_accuracy keras.metrics.sparse_top_k_categorical_accuracy"
+    " tf.metrics.accuracy tf.metrics.mean_iou tf.contrib.metrics.accuracy",
     "y_true y_pred",
     lambda site: Value(0.0, 1.0),
     main="y_pred",

@@ -20,7 +20,8 @@ from tfnanlint.values.value import FLOATS
 
 
 def softmax(x: Value) -> Value:
-    """Shares in [0, 1]: small ones underflow to 0 (from 87 below the largest logit in float32); all -Inf gives NaN.
+    """Shares in [0, 1]: small ones underflow to 0 (from 87 below the largest logit in float32); all
+    -Inf gives NaN.
 
     Of logits within a bounded width no share is 0, for up to a million of them.
     """
@@ -57,8 +58,9 @@ op(
 
 
 def sparsemax(x: Value) -> Value:
-    """What is left of logits above a threshold, which Keras takes from the sum of all running sums: logits below 0 put it too low,
-    and what is left has no bound. Beside NaN it is Inf. Where z - (z - 1) is 0 nothing supports the threshold: it is -Inf.
+    """What is left of logits above a threshold, which Keras takes from the sum of all running sums:
+    logits below 0 put it too low, and what is left has no bound. Beside NaN it is Inf. Where z - (z
+    - 1) is 0 nothing supports the threshold: it is -Inf.
     """
     # 2 ** 24: behind it z - 1 is z, or z - 2
     reach, exact = max(abs(x.lo), abs(x.hi)), 2 / t.limits_of(x.dtype).eps
@@ -626,10 +628,11 @@ op(
 )
 op(
     "tf.nn.conv2d",
-    "tf.nn.conv1d tf.nn.conv3d tf.nn.convolution tf.nn.depthwise_conv2d tf.nn.separable_conv2d "
-    "tf.nn.atrous_conv2d tf.nn.conv2d_transpose tf.nn.conv1d_transpose tf.nn.conv3d_transpose tf.nn.conv_transpose "
-    "tf.nn.depthwise_conv2d_native K.conv1d K.conv2d K.conv3d K.conv2d_transpose K.depthwise_conv2d K.separable_conv2d "
-    "ops.conv ops.conv_transpose ops.depthwise_conv ops.separable_conv raw.Conv2D raw.Conv3D raw.DepthwiseConv2dNative",
+    "tf.nn.conv1d tf.nn.conv3d tf.nn.convolution tf.nn.depthwise_conv2d tf.nn.separable_conv2d"
+    " tf.nn.atrous_conv2d tf.nn.conv2d_transpose tf.nn.conv1d_transpose tf.nn.conv3d_transpose"
+    " tf.nn.conv_transpose tf.nn.depthwise_conv2d_native K.conv1d K.conv2d K.conv3d"
+    " K.conv2d_transpose K.depthwise_conv2d K.separable_conv2d ops.conv ops.conv_transpose"
+    " ops.depthwise_conv ops.separable_conv raw.Conv2D raw.Conv3D raw.DepthwiseConv2dNative",
     "x filters strides padding *rest",
     _linear("x", "filters"),
     untested="needs images; tf.matmul is tested",
@@ -664,15 +667,16 @@ def _max_pooled(site: Site) -> Value:
 
 op(
     "tf.nn.max_pool",
-    "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.pool tf.nn.max_pool_v2 K.pool2d K.pool3d ops.max_pool "
-    "tf.nn.fractional_max_pool raw.MaxPool",
+    "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.pool tf.nn.max_pool_v2 K.pool2d"
+    " K.pool3d ops.max_pool tf.nn.fractional_max_pool raw.MaxPool",
     "x ksize strides padding *rest",
     _max_pooled,
     untested="needs images; tests/ops/families/test_arrays.py",
 )
 op(
     "tf.nn.avg_pool",
-    "tf.nn.avg_pool1d tf.nn.avg_pool2d tf.nn.avg_pool3d tf.nn.avg_pool_v2 ops.average_pool tf.nn.fractional_avg_pool raw.AvgPool",
+    "tf.nn.avg_pool1d tf.nn.avg_pool2d tf.nn.avg_pool3d tf.nn.avg_pool_v2 ops.average_pool"
+    " tf.nn.fractional_avg_pool raw.AvgPool",
     "x ksize strides padding *rest",
     t.passes(),
     untested="needs images; tests/ops/families/test_arrays.py",
@@ -690,7 +694,9 @@ op(
 
 
 def _normalised(site: Site) -> Value:
-    """(x - mean) / sqrt(variance + epsilon) * scale + offset: any number; NaN where the epsilon is 0."""
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset: any number; NaN where the epsilon is
+    0.
+    """
     x = site.value("x")
     epsilon = t.constant(site.value("variance_epsilon")) if site.given("variance_epsilon") else 1e-3
     return Value(nan=x.nan or x.inf or epsilon == 0, dtype=x.dtype, evident=x.evident)

@@ -38,7 +38,9 @@ def _another(value: Value) -> Value:
 
 
 def _contraction(left: str, right: str):
-    """Sums of products of elements in other places: those of a tensor with itself are no squares."""
+    """Sums of products of elements in other places: those of a tensor with itself are no
+    squares.
+    """
 
     def give(site: Site) -> Value:
         a, b = t.one_of(site.value(left)), t.one_of(site.value(right))
@@ -66,8 +68,10 @@ def _matmul(site: Site) -> Value:
 
 op(
     "tf.matmul",
-    "tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot "
-    "raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul tf.sparse_tensor_dense_matmul tf.sparse_matmul",
+    "operator.matmul"
+    " tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot"
+    " raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul"
+    " tf.sparse_tensor_dense_matmul tf.sparse_matmul",
     "x y transpose_a transpose_b adjoint_a adjoint_b name",
     _matmul,
     reference="tf.matmul(x[..., None, :], y[..., None])",

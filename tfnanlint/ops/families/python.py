@@ -304,7 +304,8 @@ op("builtins.round", "", "x ndigits", _whole(round), untested=PYTHON)
 op("builtins.pow", "", "x y mod", _power, untested=PYTHON)
 op(
     "builtins.bool",
-    "builtins.isinstance builtins.hasattr builtins.callable builtins.any builtins.all builtins.issubclass",
+    "builtins.isinstance builtins.hasattr builtins.callable builtins.any builtins.all"
+    " builtins.issubclass",
     "x y",
     t.ranged(0.0, 1.0, dtype="bool"),
     untested=PYTHON,
@@ -318,7 +319,8 @@ op(
 )
 op(
     "builtins.list",
-    "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter builtins.frozenset",
+    "builtins.tuple builtins.sorted builtins.reversed builtins.set builtins.iter"
+    " builtins.frozenset",
     "x key reverse",
     lambda site: _collected(site),
     passes="x",

@@ -11,7 +11,7 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import INF, Value
-from tfnanlint.values.value import WHOLE
+from tfnanlint.values.value import WHOLE, Namespace
 
 RANDOM: Final = dict(pure=False, main="")
 
@@ -335,9 +335,9 @@ op(
 )
 op(
     "np.random.exponential",
-    "np.random.gamma np.random.chisquare np.random.poisson np.random.binomial np.random.geometric "
-    "np.random.rayleigh np.random.weibull np.random.lognormal np.random.pareto np.random.standard_exponential "
-    "np.random.standard_gamma tnp.random.poisson",
+    "np.random.gamma np.random.chisquare np.random.poisson np.random.binomial np.random.geometric"
+    " np.random.rayleigh np.random.weibull np.random.lognormal np.random.pareto"
+    " np.random.standard_exponential np.random.standard_gamma tnp.random.poisson",
     "*params",
     lambda site: Value(0.0, INF, kind="array"),
     untested="NumPy; 0 occurs",
@@ -355,8 +355,8 @@ op(
     "np.random.RandomState",
     "np.random.default_rng np.random.Generator",
     "seed",
-    lambda site: t.unknown("instance"),
-    untested="not a number",
+    lambda site: Value(kind="module", obj=Namespace("np.random")),
+    untested="not a number: its methods draw as the functions of NumPy do",
     **RANDOM,
 )
 op(

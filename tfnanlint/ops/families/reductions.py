@@ -40,7 +40,9 @@ def _like(
     nan: bool = False,
     inf: bool | None = None,
 ) -> Value:
-    """A result reduced from `x`, in its dtype and kind; evident where x was and nothing bounds it."""
+    """A result reduced from `x`, in its dtype and kind; evident where x was and nothing bounds
+    it.
+    """
     return Value(
         lo,
         hi,
@@ -160,7 +162,9 @@ def _over_a_minimum(site: Site, x: Value) -> Value | None:
 
 
 def _one_hot_of_indices(site: Site, x: Value) -> Value | None:
-    """The sum of all of one_hot(i), i being what argmax or top_k found: at least one element is 1."""
+    """The sum of all of one_hot(i), i being what argmax or top_k found: at least one element is
+    1.
+    """
     made = made_by(x, "tf.one_hot", aligned=True)
     if made is None or site.given("axis") or x.lo != 0.0 or x.hi != 1.0:
         return None
@@ -371,7 +375,9 @@ def _extreme(site: Site) -> Value:
 
 
 def _largest_share(site: Site, x: Value) -> Value | None:
-    """max(p) of a softmax p along its axis, or of all: at least 1 among as many as an axis holds."""
+    """max(p) of a softmax p along its axis, or of all: at least 1 among as many as an axis
+    holds.
+    """
     source = softmax_of(x) if site.op.name == "tf.reduce_max" and x.lo >= 0 else None
     if (
         source is None
@@ -569,7 +575,8 @@ op(
 )
 op(
     "tf.reduce_mean",
-    "tf.math.reduce_mean K.mean ops.mean tnp.mean np.mean np.nanmean np.average ops.average raw.Mean",
+    "tf.math.reduce_mean K.mean ops.mean tnp.mean np.mean np.nanmean np.average ops.average"
+    " raw.Mean",
     AXES,
     _mean,
     needs={"x": "not empty"},
@@ -817,8 +824,8 @@ op(
 )
 op(
     "tf.argmax",
-    "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.argmax tf.argmin tf.math.argmin tf.arg_min "
-    "K.argmin ops.argmin tnp.argmin np.argmin raw.ArgMax raw.ArgMin",
+    "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.argmax tf.argmin tf.math.argmin"
+    " tf.arg_min K.argmin ops.argmin tnp.argmin np.argmin raw.ArgMax raw.ArgMin",
     "x axis output_type name",
     lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "output_type")),
     reference="tf.argmax(x, -1)",
@@ -833,12 +840,20 @@ op(
     reaches=(0.0,),
     untested="takes integers",
 )
+
+
+def _never_below_zero(site: Site, weights: str) -> bool:
+    """Whether weights are left out, or none of them is negative."""
+    given = site.value(weights) if site.given(weights) else None
+    return given is None or given.kind == "none" or given.lo >= 0
+
+
 op(
     "tf.math.confusion_matrix",
     "tf.confusion_matrix",
     "labels predictions num_classes weights dtype name",
     lambda site: Value(
-        0.0 if not site.given("weights") else -INF,
+        0.0 if _never_below_zero(site, "weights") else -INF,
         INF,
         dtype=indices(site, "int32", "int32", "dtype"),
     ),

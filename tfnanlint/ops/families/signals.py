@@ -51,8 +51,8 @@ op(
 )
 op(
     "tf.signal.fft",
-    "tf.fft tf.spectral.fft tf.signal.rfft tf.spectral.rfft tf.signal.fft2d tf.fft2d tf.signal.rfft2d tf.signal.ifft "
-    "tf.ifft",
+    "tf.fft tf.spectral.fft tf.signal.rfft tf.spectral.rfft tf.signal.fft2d tf.fft2d"
+    " tf.signal.rfft2d tf.signal.ifft tf.ifft",
     "x fft_length name",
     lambda site: Value(dtype="complex64"),
     untested="complex",

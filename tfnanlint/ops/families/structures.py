@@ -200,7 +200,8 @@ op("keras.utils.unpack_x_y_sample_weight", "", "data", _batch, main="data", unte
 op(
     "tf.TensorArray",
     "",
-    "dtype size dynamic_size clear_after_read tensor_array_name handle flow infer_shape element_shape colocate_with_first_write_call name",
+    "dtype size dynamic_size clear_after_read tensor_array_name handle flow infer_shape"
+    " element_shape colocate_with_first_write_call name",
     lambda site: Value(INF, -INF, False, kind="sequence", obj=Many(NOTHING)),
     untested=_STRUCTURES,
     pure=False,
@@ -212,9 +213,11 @@ op(
     lambda site: (
         site.value("default")
         if site.given("default")
-        else site.apply(site.value("default_factory"))
-        if site.given("default_factory")
-        else unknown()
+        else (
+            site.apply(site.value("default_factory"))
+            if site.given("default_factory")
+            else unknown()
+        )
     ),
     main="default",
     untested=_STRUCTURES,

@@ -13,8 +13,8 @@ DATA: Final = "data from outside: the range is that of the published data set"
 op(
     "method.compile",
     "",
-    "self optimizer loss metrics loss_weights weighted_metrics run_eagerly steps_per_execution jit_compile "
-    "auto_scale_loss sample_weight_mode target_tensors",
+    "self optimizer loss metrics loss_weights weighted_metrics run_eagerly steps_per_execution"
+    " jit_compile auto_scale_loss sample_weight_mode target_tensors",
     lambda site: number(None),
     untested="gives no value",
     pure=False,
@@ -22,8 +22,18 @@ op(
 op(
     "method.fit",
     "",
-    "self x y batch_size epochs verbose callbacks validation_split validation_data shuffle class_weight "
-    "sample_weight initial_epoch steps_per_epoch validation_steps validation_batch_size validation_freq",
+    "self x y batch_size epochs verbose callbacks validation_split validation_data shuffle"
+    " class_weight sample_weight initial_epoch steps_per_epoch validation_steps"
+    " validation_batch_size validation_freq",
+    lambda site: unknown(),
+    main="x",
+    untested="trains a model",
+    pure=False,
+)
+op(
+    "method.train_on_batch",
+    "",
+    "self x y sample_weight class_weight reset_metrics return_dict",
     lambda site: unknown(),
     main="x",
     untested="trains a model",
@@ -100,7 +110,8 @@ op(
             "GrpcDebugWrapperSession",
         )
     ),
-    "sess *rest ui_type thread_name_filter dump_root log_usage session_root watch_fn grpc_debug_server_addresses",
+    "sess *rest ui_type thread_name_filter dump_root log_usage session_root watch_fn"
+    " grpc_debug_server_addresses",
     lambda site: unknown(),
     main="",
     untested="TensorFlow 1 only: a session",
@@ -138,7 +149,8 @@ def _parts(site: Site) -> Value:
 
 op(
     "np.genfromtxt",
-    "pandas.read_csv pandas.read_excel pandas.read_table pandas.read_json pandas.read_sql pandas.read_parquet pandas.read_hdf",
+    "pandas.read_csv pandas.read_excel pandas.read_table pandas.read_json pandas.read_sql"
+    " pandas.read_parquet pandas.read_hdf",
     "fname *rest delimiter",
     _table,
     main="",

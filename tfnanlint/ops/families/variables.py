@@ -55,11 +55,13 @@ def moved_by_training(site: Site, of_metric: bool = False) -> bool:
 def started(site: Site) -> Value:
     """What a variable holds before anything is assigned to it."""
     param = site.op.starts
-    if site.op.name == "method.add_weight" and not site.given(param):
-        # floats get random numbers
-        return number(0.0) if dtype_given(site) in INTEGERS else unknown()
+    if site.op.name == "method.add_weight" and dtype_given(site) in INTEGERS:
+        if not site.given(param):
+            return number(0.0)
     found = site.value(param)
-    if isinstance(found.const, str):
+    if starts_at_random(site) and not found.lo > 0:
+        return Value(evident=True)
+    if isinstance(found.const, str) and found.kind == "string":
         return {
             "zeros": number(0.0),
             "zero": number(0.0),
@@ -91,6 +93,13 @@ def starts_at_random(site: Site) -> bool:
         # meant
         name = found.origin.default
     return isinstance(name, str) and is_random_initializer(name)
+
+
+def starts_at_zero(initializer: Value) -> bool:
+    """Whether an initializer, its class or its name makes zeros."""
+    described = _described(initializer)
+    name = described.obj.name if isinstance(described.obj, CallableObject) else described.const
+    return isinstance(name, str) and name.rsplit(".", 1)[-1].lower() in ("zeros", "zero")
 
 
 def _described(initializer: Value) -> Value:
@@ -135,9 +144,9 @@ def _start(site: Site, param: str) -> Value:
     if not site.given(param):
         return unknown()
     found = site.value(param)
-    if isinstance(found.obj, CallableObject):
-        return found.obj.out(unknown(), site)
-    return site.apply(found) if found.kind == "function" else found
+    if found.kind == "function":
+        found = site.apply(found)  # a function, or the class of an initializer
+    return found.obj.out(unknown(), site) if isinstance(found.obj, CallableObject) else found
 
 
 op(

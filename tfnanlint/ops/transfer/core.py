@@ -97,7 +97,9 @@ def made(
     zero: bool | None = None,
     dtype: str | None = None,
 ) -> Value:
-    """A result in the dtype of `like`: rounded, overflow and underflow marked; `up`, `down`: +Inf, -Inf can occur."""
+    """A result in the dtype of `like`: rounded, overflow and underflow marked; `up`, `down`: +Inf,
+    -Inf can occur.
+    """
     dtype = dtype or joined_dtype(like)
     largest = limits_of(dtype).max
     near_lo, near_hi = rounded(lo, dtype), rounded(hi, dtype)
@@ -629,7 +631,9 @@ def safely(function: Callable[[float], float], number: float) -> float:
 
 
 def exponential(function: Callable[[float], float], floor: float = 0.0) -> Function:
-    """exp and its relatives: down to `floor`, overflowing (88.7 in float32; facts: T.thresholds)."""
+    """exp and its relatives: down to `floor`, overflowing (88.7 in float32; facts:
+    T.thresholds).
+    """
 
     def give(x: Value) -> Value:
         lo = floor if x.lo == -INF or reaches_minus_inf(x) else safely(function, x.lo)

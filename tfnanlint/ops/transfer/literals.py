@@ -38,7 +38,9 @@ def literal_sum(site: Site, x: Value) -> Value | None:
 
 
 def _matrix(value: Value) -> list[tuple[Value, ...]] | None:
-    """The rows of a small matrix; with a number in each of them, so that the others are no vectors."""
+    """The rows of a small matrix; with a number in each of them, so that the others are no
+    vectors.
+    """
     rows: Any = (
         [row.obj for row in value.obj]
         if value.kind == "sequence" and isinstance(value.obj, tuple)

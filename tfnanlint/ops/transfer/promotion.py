@@ -14,9 +14,11 @@ LIBRARIES: Final = frozenset(("np", "tnp", "ops", "method"))
 _PROMOTING: Final = frozenset(("tnp", "ops", "np"))
 # Rows that compute in floats whatever arrives, by the last part of their names.
 _FLOATING: Final = frozenset(
-    "exp expm1 log log1p exp2 log2 log10 logaddexp logaddexp2 log_sigmoid log_softmax sigmoid softmax softplus tanh sqrt rsqrt cbrt reciprocal hypot sin cos tan asin acos "
-    "atan atan2 sinh cosh asinh acosh atanh sinc deg2rad rad2deg ceil floor round rint reduce_mean mean reduce_std std reduce_variance var average median percentile norm "
-    "normalize reduce_logsumexp divide truediv reciprocal_no_nan erf".split()
+    "exp expm1 log log1p exp2 log2 log10 logaddexp logaddexp2 log_sigmoid log_softmax sigmoid"
+    " softmax softplus tanh sqrt rsqrt cbrt reciprocal hypot sin cos tan asin acos atan atan2 sinh"
+    " cosh asinh acosh atanh sinc deg2rad rad2deg ceil floor round rint reduce_mean mean reduce_std"
+    " std reduce_variance var average median percentile norm normalize reduce_logsumexp divide"
+    " truediv reciprocal_no_nan erf".split()
 )
 _SUMS: Final = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split())
 

@@ -1,0 +1,84 @@
+"""Each lemma about a form that the algebra finds, executed on random instances in three dtypes.
+
+A form is what `fixtures/rules` holds in its spellings; here stands that the hazard is real.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+np = pytest.importorskip("numpy")
+pytestmark = pytest.mark.tensorflow
+
+DTYPES = pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+
+
+@pytest.fixture
+def draw():
+    return np.random.default_rng(3)
+
+
+def least(form, instances) -> float:
+    """The least element that a form gives on any of some instances."""
+    return min(float(np.min(form(*instance).numpy())) for instance in instances)
+
+
+@DTYPES
+def test_a_variance_by_moments_rounds_below_zero(draw, dtype):
+    import tensorflow as tf
+
+    def by_moments(x):
+        return tf.reduce_mean(x * x, 0) - tf.square(tf.reduce_mean(x, 0))
+
+    def by_sums(x):
+        return tf.reduce_sum(x * x, 0) - tf.square(tf.reduce_sum(x, 0)) / len(x)
+
+    data = [10.0 + draw.normal(0.0, 1e-9, [8, 4]) for _ in range(40)]
+    instances = [(tf.constant(x * draw.uniform(0.5, 1.0), dtype),) for x in data]
+    assert least(by_moments, instances) < 0 and least(by_sums, instances) < 0
+    assert least(lambda x: tf.math.reduce_variance(x, 0), instances) >= 0
+
+
+@DTYPES
+def test_a_variance_over_windows_rounds_below_zero(draw, dtype):
+    import tensorflow as tf
+
+    def over_windows(x):
+        mean = tf.nn.avg_pool2d(x, 3, 1, "VALID")
+        return tf.nn.avg_pool2d(x * x, 3, 1, "VALID") - mean * mean
+
+    flat = [np.full([1, 5, 5, 1], draw.uniform(0.5, 10.0)) for _ in range(40)]
+    assert least(over_windows, [(tf.constant(x, dtype),) for x in flat]) < 0
+
+
+@DTYPES
+def test_a_squared_distance_of_products_rounds_below_zero(draw, dtype):
+    import tensorflow as tf
+
+    def by_products(a):
+        squares = tf.reduce_sum(a * a, 1)
+        return squares[:, None] + squares[None, :] - 2 * tf.matmul(a, a, transpose_b=True)
+
+    instances = [(tf.constant(draw.normal(0.0, 1.0, [6, 5]), dtype),) for _ in range(40)]
+    assert least(by_products, instances) < 0
+    apart = least(lambda a: tf.reduce_sum(tf.square(a[:, None] - a[None, :]), -1), instances)
+    assert apart == 0
+
+
+@DTYPES
+def test_a_discriminant_has_either_sign(draw, dtype):
+    import tensorflow as tf
+
+    a, b, c = (tf.constant(draw.normal(0.0, 1.0, 200), dtype) for _ in range(3))
+    discriminant = (b**2 - 4 * a * c).numpy()
+    assert discriminant.min() < 0 < discriminant.max()
+
+
+@DTYPES
+def test_roots_of_a_share_and_its_complement_are_never_both_zero(draw, dtype):
+    import tensorflow as tf
+
+    edges = [0.0, 1.0, 2.0**-24, 1.0 - 2.0**-11]
+    share = tf.constant(np.concatenate([draw.uniform(0.0, 1.0, 200), edges]), dtype)
+    roots = tf.sqrt(share), tf.sqrt(1 - share)
+    assert np.all((roots[0].numpy() > 0) | (roots[1].numpy() > 0))

@@ -1,0 +1,44 @@
+"""Style and types of the whole repository, by ruff and mypy as `pyproject.toml` sets them up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
+    ids=" ".join,
+)
+def test_nothing_is_reported(arguments):
+    pytest.importorskip(arguments[0])
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_lists_of_exceptions_name_files_that_exist_and_need_them():
+    tomllib = pytest.importorskip("tomllib")
+    pytest.importorskip("ruff")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]
+    stated = {
+        (name, code)
+        for name, codes in settings["per-file-ignores"].items()
+        if "*" not in name
+        for code in codes
+    }
+    codes = ",".join(sorted({code for _, code in stated}))
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", codes]
+    command += ["--line-length", "100", "--config", "lint.mccabe.max-complexity=12"]
+    command += ["--output-format", "concise", *sorted({name for name, _ in stated})]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    lines = [line.split(":", 3) for line in done.stdout.splitlines() if line.count(":") >= 3]
+    needed = {(name, rest.split()[0]) for name, _, _, rest in lines}
+    assert stated <= needed, f"no longer needed: {sorted(stated - needed)}"

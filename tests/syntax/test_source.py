@@ -1,0 +1,37 @@
+"""Bytes of a source: its text and its encoding."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.syntax.source import Unreadable, decode
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"# -*- coding: utf-8 -*-\n# a teacher\x92s note\nx = 1\n",
+        b"#!/usr/bin/python\n# coding: utf-8\nx = 1\nx = 2  # caf\xe9\n",
+        b"# coding=utf_8\r\n\r\nx = 'a'  # \xff # \xfe\r\ny = 2\r\n",
+    ],
+)
+def test_stray_bytes_in_comments_are_read_over(data):
+    text, encoding = decode(data)
+    assert encoding == "utf-8"
+    compile(data, "a.py", "exec")
+    assert "\ufffd" in text
+    assert len(text) == len(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"# coding: utf-8\n\nx = '\xff'\n",
+        b"# coding: utf-8\n\n# \xff\nx = '#\xff'\n",
+        b"x = 1\ny = 2\nz = 3  # \xff\n",
+        b"# coding: utf8\nx = 1  # \xff\n",
+    ],
+)
+def test_stray_bytes_elsewhere_cannot_be_read(data):
+    with pytest.raises(Unreadable):
+        decode(data)

@@ -1,0 +1,217 @@
+"""What was judged one by one, as data, and the two pages that are generated from it.
+
+`benchmarks/verdicts/` holds tables of tab-separated values: `findings.tsv` (reported findings),
+`fixes.tsv` (applied fixes) and `samples.tsv` (how many of a sample were right when it was read).
+`python -m tfnanlint.dev.docs` writes `benchmarks/precision.md` and `benchmarks/fix_verdicts.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfnanlint.dev.repository import ROOT
+
+FOLDER = ROOT / "benchmarks" / "verdicts"
+WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from benchmarks/verdicts/*.tsv -->"
+
+Row = dict[str, str]
+Place = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one finding or fix, as a row of a table states it.
+
+    `commit` is the commit of a repository or the version of a package, `line` may name a cell of a
+    notebook, `grade` is the certainty of a finding or `safe` and `unsafe` of a fix, and `sample` is
+    the list of repositories from which the place was drawn.
+    """
+
+    repository: str
+    commit: str
+    file: str
+    line: str
+    code: str
+    verdict: str
+    reason: str
+    date: str
+    grade: str
+    sample: str
+
+    @property
+    def place(self) -> str:
+        """`repository/file:line`."""
+        return f"{self.repository}/{self.file}:{self.line}"
+
+
+def rows(path: Path) -> list[Row]:
+    """The rows of a table, each by the names in its first line."""
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    names = head.split("\t")
+    return [dict(zip(names, line.split("\t"), strict=True)) for line in lines]
+
+
+def verdicts(path: Path) -> list[Verdict]:
+    """The rows of `findings.tsv`, or of another table of the same columns."""
+    return [Verdict(**row) for row in rows(path)]
+
+
+def by_place(known: Iterable[Verdict]) -> dict[Place, Verdict]:
+    """(`repository/file`, line, code) -> verdict: what `benchmarks/verdicts.py` looks up."""
+    return {(f"{one.repository}/{one.file}", int(one.line), one.code): one for one in known}
+
+
+def pages() -> dict[Path, str]:
+    """The generated pages and their text."""
+    samples = rows(FOLDER / "samples.tsv")
+    return {
+        ROOT / "benchmarks" / "precision.md": precision(samples, verdicts(FOLDER / "findings.tsv")),
+        ROOT / "benchmarks" / "fix_verdicts.md": fixes(verdicts(FOLDER / "fixes.tsv")),
+    }
+
+
+# Findings
+
+
+def precision(samples: list[Row], findings: list[Verdict]) -> str:
+    """`benchmarks/precision.md`."""
+    parts = [
+        f"# Precision\n\n{WRITTEN}",
+        "A finding is right when a user can meet the hazard and nothing in the project excludes "
+        "it. Each was read by a person, with the project around it.\n"
+        "`benchmarks/verdicts/findings.tsv` holds every verdict with its reason. "
+        "`python benchmarks/verdicts.py DIR...` says how many of the findings\n"
+        "that are reported now were judged, and how. Differences of a few percent between samples "
+        "of this size mean nothing.",
+        "## Samples, in the order in which they were read\n\n"
+        "*First sight*: nothing had been changed for this code before it was read. "
+        "These rows estimate the precision on other code; the others do not.\n\n"
+        + _samples([row for row in samples if row["kind"] == "findings"]),
+        "## Silent sites\n\n"
+        "Random logarithms and divisions at which nothing is reported (`benchmarks/silent.py`), "
+        "and how many of them are real hazards.\n\n"
+        + _samples([row for row in samples if row["kind"] == "silent"], "hazards"),
+        "## Programs written to be got wrong\n\n"
+        + _samples([row for row in samples if row["kind"] == "programs"], "as expected"),
+        "## All verdicts by rule\n\n"
+        "Right of read. Many of the wrong ones are no longer reported.\n\n"
+        + _table(findings, lambda one: one.code),
+        "## By grade\n\n" + _table(findings, lambda one: one.grade),
+        "## What the wrong ones lack\n\n"
+        "By the first word of the reason, where the reader gave one.\n\n" + _reasons(findings),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _samples(samples: list[Row], counted: str = "right") -> str:
+    lines = [f"| code | commit | date | read | {counted} | |", "|---|---|---|---|---|---|"]
+    for row in samples:
+        share = f" ({100 * int(row['right']) / int(row['read']):.0f} %)" if row["right"] else ""
+        lines.append(
+            f"| {row['sample']} | {row['commit']} | {row['date']} | {row['read']} "
+            f"| {row['right']}{share} | {row['remark']} |"
+        )
+    return "\n".join(lines)
+
+
+def _table(findings: list[Verdict], key) -> str:
+    """Right of read, a row for each value of `key`, a column a sample."""
+    samples = sorted({one.sample for one in findings})
+    lines = [
+        "| | " + " | ".join(samples) + " | all |",
+        "|---" * (len(samples) + 2) + "|",
+    ]
+    for value in [*sorted({key(one) for one in findings}), ""]:
+        chosen = [one for one in findings if value in ("", key(one))]
+        cells = [_share([one for one in chosen if one.sample == name]) for name in samples]
+        lines.append(f"| {value or 'all'} | {' | '.join(cells)} | {_share(chosen)} |")
+    return "\n".join(lines)
+
+
+def _share(chosen: list[Verdict]) -> str:
+    right = sum(one.verdict in ("right", "fit") for one in chosen)
+    return f"{right} of {len(chosen)}" if chosen else ""
+
+
+# The classes of reasons that readers name first, as in "guard: clipped in line 12".
+REASONS = {
+    "guard": "a guard of the project excludes the hazard",
+    "formula": "a bound follows from a formula",
+    "nodiff": "nothing takes a gradient there",
+    "caller": "no caller hands over such a value",
+    "config": "a configured number excludes it",
+    "doc": "the documentation excludes it",
+    "compare": "the value is only compared",
+    "numpy": "NumPy, not TensorFlow",
+    "labels": "labels and signs that belong together",
+    "mode": "the mode in which it goes wrong is not used",
+    "other": "another reason",
+}
+
+
+def _reasons(findings: list[Verdict]) -> str:
+    wrong = [one for one in findings if one.verdict == "wrong"]
+    counts = Counter(_reason_class(one) for one in wrong)
+    lines = ["| wrong | what excludes the hazard |", "|---|---|"]
+    lines += [f"| {counts[name]} | {REASONS[name]} |" for name in REASONS if counts[name]]
+    lines.append(f"| {counts['']} | no class stated |")
+    return "\n".join(lines)
+
+
+def _reason_class(finding: Verdict) -> str:
+    name = finding.reason.partition(":")[0]
+    return name if name in REASONS else ""
+
+
+# Fixes
+
+
+def fixes(judged: list[Verdict]) -> str:
+    """`benchmarks/fix_verdicts.md`."""
+    parts = [
+        f"# Applied fixes, judged one by one\n\n{WRITTEN}",
+        "Fixes that `tfnanlint check --fix --unsafe-fixes` applied to real code, drawn at random "
+        "and judged by readers who had not written the tool, as the\n"
+        "maintainer of the file would. *Fit*: it could be merged. *Poor*: correct, but another "
+        "repair or another form would be wanted. Before and after were\n"
+        "executed on TensorFlow wherever that decides. `corpus`: 30 of 80 places at commit "
+        "6d5f8f4. `repositories`: 70 places at commit 9488af4 in public\n"
+        "training repositories that nobody had read, at most four of each. "
+        "`strangers`: 32 of 135 at commit 1de6262, in 151 others. All with\n"
+        "their "
+        "reasons: `benchmarks/verdicts/fixes.tsv`.",
+    ]
+    for sample in sorted({one.sample for one in judged}):
+        chosen = [one for one in judged if one.sample == sample]
+        parts.append(f"## `{sample}`\n\n{_counts(chosen)}")
+    parts.append("## By rule\n\n" + _table(judged, lambda one: one.code))
+    for verdict in ("wrong", "poor", "fit"):
+        lines = [_line(one) for one in judged if one.verdict == verdict]
+        parts.append(f"## {verdict.capitalize()}\n\n" + "\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+VERDICTS = ("fit", "poor", "wrong")
+
+
+def _counts(chosen: list[Verdict]) -> str:
+    lines = ["| | " + " | ".join(VERDICTS) + " | all |", "|---|---|---|---|---|"]
+    for grade, name in (
+        ("safe", "safe (`--fix`)"),
+        ("unsafe", "unsafe (`--unsafe-fixes`)"),
+        ("", "all"),
+    ):
+        counts = Counter(one.verdict for one in chosen if grade in ("", one.grade))
+        cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
+        lines.append(f"| {name} | {cells} | {counts.total()} |")
+    return "\n".join(lines)
+
+
+def _line(one: Verdict) -> str:
+    # a reason may hold what Markdown takes for markup
+    reason = re.sub(r"([*<|])", r"\\\1", one.reason)
+    return f"- `{one.place}` {one.code}, {one.grade}: {reason}"

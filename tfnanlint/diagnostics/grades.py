@@ -1,0 +1,72 @@
+"""The grade of a finding: how loud it is, the same in every output format and in the editor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics.findings import Certainty, Differentiated, Finding
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+SEVERITIES = (ERROR, WARNING, NOTE)
+
+# Of each certainty: the severity, and why.
+SEVERITY = {Certainty.MUST: ERROR, Certainty.MAY: WARNING, Certainty.UNKNOWN: NOTE}
+_BECAUSE = {
+    Certainty.MUST: "no safe value reaches it",
+    Certainty.MAY: "some of the values that reach it are unsafe",
+    Certainty.UNKNOWN: "nothing is known about the value",
+}
+_DIFFERENTIATED = {
+    Differentiated.YES: "a gradient is taken through it",
+    Differentiated.NO: "no gradient is taken through it",
+}
+_OFTEN_HARMLESS = "the page of the rule names cases like this one that are often harmless"
+_NOTICES = frozenset(notice.code for notice in notices.NOTICES)
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A severity, one of `SEVERITIES`, the certainty behind it, and the reason in words; a notice
+    on a file has no reason.
+    """
+
+    severity: str
+    certainty: Certainty
+    because: str = ""
+
+    def counts(self, fail_on: Certainty = Certainty.MAY) -> bool:
+        """Whether a finding of this grade makes a run fail; a note never does."""
+        return self.severity != NOTE and self.certainty >= fail_on
+
+
+def grade(finding: Finding) -> Grade:
+    """The grade of a finding; files that were not checked are errors, idle comments warnings."""
+    if finding.code == notices.IDLE.code:
+        return Grade(WARNING, Certainty.MAY)
+    if finding.code in _NOTICES:
+        return Grade(ERROR, Certainty.MUST)
+    reasons = [_bounded_only(finding) or _BECAUSE[finding.certainty]]
+    if finding.differentiated in _DIFFERENTIATED:
+        reasons.append(_DIFFERENTIATED[finding.differentiated])
+    if finding.doubtful:
+        reasons.append(_OFTEN_HARMLESS)
+    return Grade(SEVERITY[finding.certainty], finding.certainty, "; ".join(reasons))
+
+
+def _bounded_only(finding: Finding) -> str:
+    """The reason for a note on a value that has bounds; empty for any other finding."""
+    if finding.certainty is not Certainty.UNKNOWN or finding.range in ("", "any number"):
+        return ""
+    return "its bounds include unsafe values, and nothing shows that they occur"
+
+
+def severities(certainties: Iterable[Certainty]) -> str:
+    """The severities of some certainties in words: `error, warning`."""
+    return ", ".join(SEVERITY[one] for one in sorted(certainties, reverse=True))
+
+
+def severity(finding: Finding) -> str:
+    """The severity of a finding, one of `SEVERITIES`."""
+    return grade(finding).severity

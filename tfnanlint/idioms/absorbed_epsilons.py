@@ -1,0 +1,179 @@
+"""Epsilons that are rounded away next to 1: `1e-8 + 1 - p` in float32, and `1 - p + 1e-8` as soon
+as a compiler reorders it to `(1 + 1e-8) - p`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from tfnanlint.ops.site import Site, same
+from tfnanlint.ops.traits import OF_SHAPES
+from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.value import Value, rounded
+
+Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
+
+_SMALL: Final = 0.1  # what is added up to this is a guard, not a term
+_ENCLOSING: Final = (ast.BinOp, ast.UnaryOp, ast.Call, ast.keyword)
+_ALL_MODES: Final = ("eager", "graph", "xla")
+
+
+@dataclass(slots=True)
+class AbsorbedEpsilon:
+    """An epsilon that is added at `total` and rounded away in some `modes`. `x` is what is taken
+    from 1, `left` the expression without the epsilon. `folded`: Python adds the epsilon to the 1.
+    """
+
+    total: Site
+    eps: float
+    modes: tuple[str, ...]
+    x: Value
+    left: ast.expr | None = None
+    eps_node: ast.expr | None = None
+    folded: bool = False
+
+
+def absorbed_epsilon(
+    site: Site, param: str, interpreter: Evaluator, around: Around
+) -> AbsorbedEpsilon | None:
+    """The epsilon that is lost in what arrives at a parameter, as in `log(1 - p + 1e-8)`; None
+    where none is, in whatever mode.
+    """
+    value = site.value(param)
+    lost = _folded(value) or _reordered(site, value, interpreter, around)
+    return lost if lost is not None and lost.modes else None
+
+
+def _folded(value: Value) -> AbsorbedEpsilon | None:
+    """The epsilon of `1e-8 + 1 - p`: Python adds the numbers, TensorFlow rounds the sum to 1."""
+    site = value.origin
+    if not isinstance(site, Site) or site.op.name != "tf.subtract":
+        return None
+    total, p = site.value("x"), site.value("y")
+    if not total.is_number or total.const == 1 or not _admits(p, 1.0):
+        return None
+    if rounded(float(total.const), p.dtype) != 1.0:
+        return None
+    return AbsorbedEpsilon(site, abs(float(total.const) - 1), _ALL_MODES, p, folded=True)
+
+
+def _reordered(
+    site: Site, value: Value, interpreter: Evaluator, around: Around
+) -> AbsorbedEpsilon | None:
+    """The epsilon of `1 - p + 1e-8`, `1e-8 + (1 - p)`, `p - 1 + 1e-8` or `1 - p - (-1e-8)`."""
+    total = value.origin
+    if not isinstance(total, Site) or total.op.name not in ("tf.add", "tf.subtract"):
+        return None
+    for param, other in (("y", "x"), ("x", "y")):
+        eps = total.value(param)
+        if not eps.exact or not 0 < abs(eps.lo) < _SMALL:
+            continue
+        if total.op.name == "tf.subtract" and param == "x":
+            continue
+        is_plain_divisor = total.library == "operator" and site.op.name == "tf.divide"
+        difference = _difference_of_constant(total.value(other).origin, strict=is_plain_divisor)
+        if difference is None:
+            continue
+        constant, p = difference
+        if rounded(constant + abs(eps.lo), p.dtype) != constant or not _admits(p, constant):
+            continue
+        is_read = _is_read_beside(site, total, total.value(other), interpreter, around)
+        modes = _modes_of_loss(is_before=param == "x", is_read=is_read)
+        nodes = (total.args.get(other), total.args.get(param))
+        return AbsorbedEpsilon(total, abs(eps.lo), modes, p, *nodes)
+    return None
+
+
+def _modes_of_loss(is_before: bool, is_read: bool) -> tuple[str, ...]:
+    """The modes in which an epsilon is reordered away. XLA keeps `eps + (1 - p)` as it is written,
+    Grappler does not; Grappler keeps a `1 - p` that something else reads, too.
+    """
+    by_grappler = () if is_read else ("graph",)
+    by_xla = () if is_before else ("xla",)
+    return by_grappler + by_xla
+
+
+def _is_read_beside(
+    site: Site, total: Site, inner: Value, interpreter: Evaluator, around: Around
+) -> bool:
+    """Whether `1 - p` is also a factor of what is taken of the sum, as in
+    `(1 - p) * log(1 - p + eps)`: the value needs that, and so does the gradient. Equal expressions
+    are one node of a graph.
+    """
+    if site.op.name == "tf.divide" and _reads(site.value("x"), inner, total.result):
+        return True
+    own: ast.expr = site.node
+    for outer in around(site.node):
+        if not isinstance(outer, _ENCLOSING):
+            return False
+        if isinstance(outer, ast.keyword):
+            continue
+        factors = _factors_beside(outer, own, site, interpreter)
+        if any([_reads(factor, inner, total.result) for factor in factors]):
+            return True
+        own = outer
+    return False
+
+
+def _factors_beside(
+    outer: ast.expr, own: ast.expr, site: Site, interpreter: Evaluator
+) -> list[Value]:
+    """The operands that a product or quotient has beside an expression of its own."""
+    if not isinstance(outer, (ast.BinOp, ast.Call)):
+        return []
+    product = interpreter.site(outer, site.point)
+    if product is None or product.op.name not in ("tf.multiply", "tf.divide"):
+        return []
+    return [
+        product.value(param)
+        for param, node in product.args.items()
+        if param in ("x", "y") and node is not own
+    ]
+
+
+def _reads(value: Value, inner: Value, total: Value | None, depth: int = 6) -> bool:
+    """Whether a value is computed from `1 - p` other than through a sum with an epsilon."""
+    if total is not None and same(value, total):
+        return False
+    if same(value, inner):
+        return True
+    origin = value.origin
+    if depth == 0 or not isinstance(origin, Site) or origin.op.name in OF_SHAPES:
+        return False
+    return any([_reads(origin.value(param), inner, total, depth - 1) for param in origin.args])
+
+
+def _difference_of_constant(site: object, strict: bool) -> tuple[float, Value] | None:
+    """`c` and `p` for `c - p`, `-p + c` and `p - c` with a constant `c`. Of `p - c`, and of plain
+    arithmetic (`strict`), the bounds of `p` must be known.
+    """
+    if not isinstance(site, Site) or site.op.name not in ("tf.subtract", "tf.add"):
+        return None
+    x, y = site.value("x"), site.value("y")
+    if site.op.name == "tf.subtract":
+        constant, p = (x, y) if x.exact else (y, x)
+        if not p.known and (strict or p is x):
+            return None
+        is_constant = constant.exact and constant.lo > 0 and not p.exact
+        return (abs(constant.lo), p) if is_constant else None
+    for constant, negated in ((x, y), (y, x)):
+        negation = negated.origin
+        if isinstance(negation, Site) and negation.op.name == "tf.negative":
+            if constant.exact and constant.lo > 0:
+                return constant.lo, negation.value("x")
+    return None
+
+
+def _admits(p: Value, number: float) -> bool:
+    """Whether a value may be a number, as far as its bounds tell."""
+    return not p.known or p.lo <= number <= p.hi
+
+
+def rounds_to_one(bound: Value, dtype: str) -> bool:
+    """Whether a bound such as `1 - 1e-8` is exactly 1, or -1, in a dtype."""
+    if not bound.exact or bound.kind != "number" or not 0.5 < abs(bound.lo) < 1:
+        return False
+    return abs(rounded(bound.lo, dtype)) == 1

@@ -1,0 +1,283 @@
+"""Divisors that can be 0: what in the program shows it, and how rare that is.
+
+`x / sum(m)` where the function multiplies with `m`: a mask, which can be all 0. Bounds alone show
+it of a norm, which is 0 for a vector of zeros only.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.guards.post_guards import Masks, plain
+from tfnanlint.idioms import confusion_counts, densities, loop_counters, quantities, ratios
+from tfnanlint.idioms.vanishing import (
+    SUMS,
+    counted,
+    not_counted,
+    ordinary,
+    running_average,
+    set_to_zero,
+    shows_zero,
+    zero_factor,
+)
+from tfnanlint.ops.provenance import widest
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import DISPERSIONS, SIMPLE_POWERS
+from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.value import Value, is_numeric, words
+
+Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
+
+# Of weights that add up to 1 these are above 0, too.
+_TENSOR_LIBRARIES: Final = ("tf", "keras", "K")
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroEvidence:
+    """What shows that a divisor can be 0, in `words`; `by_bounds`: nothing but its bounds does."""
+
+    words: str
+    by_bounds: bool = False
+
+
+def zero_evidence(
+    division: Site, divisor: Value, masks: Masks, interpreter: Evaluator, around: Around
+) -> ZeroEvidence | None:
+    """What shows that a divisor can be 0, as in `x / reduce_sum(mask)`; None where nothing does."""
+    if divisor.kind != "tensor":
+        return _of_number(division, divisor, interpreter, around)
+    if not_counted(divisor):
+        return ZeroEvidence("the number of elements that were not counted: all of them can be")
+    if _is_by_whole_counts(division, divisor, masks):
+        return ZeroEvidence("a sum of counts that can all be 0")
+    if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
+        return None
+    if divisor.known and shows_zero(divisor):
+        return ZeroEvidence("0") if divisor.exact else _by_bounds(divisor)
+    if not divisor.known and zero_factor(divisor):
+        return ZeroEvidence("a multiple of a sum that can be 0")
+    if is_sum_of_mask(division) or _is_sum_of_weights_used(division, divisor, masks):
+        totals = quantities.sums(divisor)
+        is_mean = bool(totals) and totals[0].op.name == "tf.reduce_mean"
+        return ZeroEvidence(f"a {'mean' if is_mean else 'sum'} over a mask that can be all 0")
+    if divisor.known:
+        return None
+    for shows, text in _SUMS_THAT_VANISH:
+        if shows(division, divisor, masks):
+            return ZeroEvidence(text)
+    return None
+
+
+def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
+    """What the form of a quotient says of its divisor: that of a cosine, a coefficient of
+    variation, a ratio of probabilities; None where it says nothing.
+    """
+    if divisor.nonzero or divisor.guarded or not is_numeric(divisor):
+        return None
+    if not division.given("x") or not division.given("y"):
+        return None
+    if divisor.kind == "tensor" and ratios.is_cosine(division):
+        return ZeroEvidence("the product of two lengths, each of which can be 0")
+    if divisor.kind == "tensor" and ratios.is_variation(division):
+        return ZeroEvidence("the mean of the same elements, 0 where they all are or cancel")
+    if division.differentiated is Differentiated.YES and densities.is_ratio(division):
+        return ZeroEvidence("a probability or density, which underflows to 0")
+    return None
+
+
+def _by_bounds(divisor: Value) -> ZeroEvidence:
+    return ZeroEvidence(f"a value that is {words(divisor)}", by_bounds=True)
+
+
+def _of_number(
+    division: Site, divisor: Value, interpreter: Evaluator, around: Around
+) -> ZeroEvidence | None:
+    """What shows that a Python number by which a tensor is divided can be 0."""
+    divides_tensor = division.value("x").kind == "tensor"
+    if divisor.const == 0 and divisor.is_number:
+        return ZeroEvidence("0") if divides_tensor else None
+    if loop_counters.runs_through_zero(division, divisor, around):
+        return _by_bounds(divisor) if divides_tensor else None
+    if set_to_zero(divisor) and (divides_tensor or _feeds_op(division, interpreter, around)):
+        return ZeroEvidence("a setting that is 0 by default")
+    return None
+
+
+def _feeds_op(division: Site, interpreter: Evaluator, around: Around) -> bool:
+    """Whether a quotient of which nothing else is known goes into an op: it is a tensor, for Python
+    would have complained.
+    """
+    if division.value("x").kind != "unknown" or division.point is None:
+        return False
+    outer = next(iter(around(division.node)), None)
+    if not isinstance(outer, ast.Call):
+        return False
+    site = interpreter.site(outer, division.point)
+    return (
+        site is not None
+        and site.library in _TENSOR_LIBRARIES
+        and division.node in site.args.values()
+    )
+
+
+def is_rarely_zero(division: Site, divisor: Value) -> bool:
+    """Whether 0 takes a vector of zeros, two points that coincide or an exponential that
+    underflows, and nothing says that a gradient is taken.
+    """
+    return (
+        divisor.kind != "number"
+        and division.differentiated is not Differentiated.YES
+        and not ordinary(divisor)
+        and not is_sum_of_mask(division)
+    )
+
+
+def is_spread_of_whole(divisor: Value) -> bool:
+    """Whether a divisor is the spread of a whole tensor (`reduce_std(x)`), a mean of roots over all
+    of it, or a mean of squares: 0 only where all elements are equal.
+    """
+    root = made_by(plain(widest(plain(divisor))), "tf.sqrt")
+    inner = divisor if root is None else root.value("x")
+    site = made_by(inner, *DISPERSIONS, "tf.reduce_mean")
+    if site is None:
+        return False
+    is_mean = site.op.name == "tf.reduce_mean"
+    if is_mean and made_by(site.value("x"), "tf.square", "tf.pow") is not None:
+        return True
+    if site.const("axis", None) is not None:
+        return False
+    return not is_mean or made_by(site.value("x"), "tf.sqrt") is not None
+
+
+def is_sum_of_mask(division: Site) -> bool:
+    """Whether a quotient is `sum(x * m) / sum(m)` or `sum(x * m / sum(m))`: the product shows that
+    `m` is a mask, or weights. A running average is none.
+    """
+    if not division.given("y") or not division.given("x") or is_raised(division.value("y")):
+        return False
+    totals = quantities.sums(division.value("y"))
+    if not totals:
+        return False
+    dividend = division.value("x")
+    factors = [
+        plain(factor)
+        for part in [dividend, *(total.value("x") for total in quantities.sums(dividend))]
+        for factor in quantities.factors(part)
+    ]
+    return any(
+        same(summand, factor)
+        for total in totals
+        for summand in quantities.summands(total)
+        if running_average(summand) is None
+        for factor in factors
+    )
+
+
+def _is_sum_of_weights_used(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is `n / sum(m)` or `n / sum(m) ** 2` where the function multiplies with
+    `m`, too: `m` is a mask, or weights. Of a sum with known bounds only the power tells more.
+    """
+    power = quantities.power_of(divisor)
+    if divisor.known and power is plain(divisor):
+        return False
+    if division.op.name != "tf.divide" or division.point is None:
+        return False
+    total = made_by(quantities.power_of(division.value("y")), "tf.reduce_sum")
+    if total is None:
+        return False
+    weight = plain(total.value("x"))
+    is_input = not weight.known and not isinstance(weight.origin, Site)
+    return is_input and masks.weighs(weight, division.point.scope)
+
+
+def _is_normalised_weight(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is `w / sum(w)`, and is multiplied with something else, which shows that
+    `w` is a weight. Inverse distances cannot be 0, nor sums of a whole row, of which all would have
+    to be.
+    """
+    if division.op.name != "tf.divide":
+        return False
+    total = made_by(plain(division.value("y")), *SUMS)
+    if total is None:
+        return False
+    weight = plain(division.value("x"))
+    if not any(same(weight, summand) for summand in quantities.summands(total)):
+        return False
+    power = made_by(weight, *SIMPLE_POWERS)
+    base = weight if power is None else power.value("x")
+    if made_by(base, "tf.math.reciprocal", "tf.divide", *SUMS) is not None:
+        return False
+    return any(
+        product.value("y" if param == "x" else "x").kind != "number"
+        for product, param, _ in masks.factors(division)
+    )
+
+
+def _is_harmonic_mean(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is `2 * a * b / (a + b)`: precision and recall are both 0 where nothing is
+    right.
+    """
+    total = made_by(plain(division.value("y")), "tf.add")
+    if total is None or not division.given("x"):
+        return False
+    first, second = plain(total.value("x")), plain(total.value("y"))
+    if same(first, second):
+        return False
+    factors = [plain(factor) for factor in quantities.factors(division.value("x"))]
+    return all(any(same(summand, factor) for factor in factors) for summand in (first, second))
+
+
+def _is_sum_of_counts(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is by a sum of counts, such as `tp / (tp + fp)`."""
+    return division.given("x") and confusion_counts.all_vanish(divisor, division)
+
+
+def _is_by_whole_counts(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient of whole numbers, of which `/` makes floats, is by a sum of counts."""
+    whole = division.op.name == "tf.divide" and divisor.dtype in ("int32", "int64")
+    return whole and _is_sum_of_counts(division, divisor, masks)
+
+
+def _is_by_union(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is an overlap by a union, `i / (a + b - i)`."""
+    return division.given("x") and quantities.is_union(divisor, division.value("x"))
+
+
+# What shows that a sum with unknown bounds can be 0, and how it is said.
+_SUMS_THAT_VANISH: Final = (
+    (_is_normalised_weight, "a sum of weights that can all be 0"),
+    (
+        _is_harmonic_mean,
+        "the sum of two values of which it is the harmonic mean: both can be 0",
+    ),
+    (_is_sum_of_counts, "a sum of counts that can all be 0"),
+    (_is_by_union, "the union of two areas that can both be 0"),
+)
+
+
+def is_raised(value: Value, depth: int = 8) -> bool:
+    """Whether something positive is added to a sum, before or after it is scaled: `sum(m) + 1e-5`,
+    `(sum(m) + 1e-5) * channels`.
+    """
+    value = quantities.power_of(widest(plain(value)))
+    total = made_by(value, "tf.add")
+    if total is not None and any(total.value(param).positive for param in ("x", "y")):
+        return True
+    product = made_by(value, "tf.multiply") if depth else None
+    if product is None:
+        return False
+    factors = [product.value(param) for param in ("x", "y")]
+    return any(plain(factor).guarded or is_raised(factor, depth - 1) for factor in factors)
+
+
+def is_own_share(quotient: Site) -> bool:
+    """Whether a quotient is `x / sum(x)`, with a sum of which nothing else is known."""
+    divisor = quotient.value("y")
+    if divisor.known or divisor.guarded:
+        return False
+    total = made_by(plain(divisor), *SUMS)
+    return total is not None and same(plain(total.value("x")), plain(quotient.value("x")))

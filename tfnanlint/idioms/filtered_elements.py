@@ -1,0 +1,145 @@
+"""Elements chosen by a condition, of which none may be left: `tf.boolean_mask(x, mask)`,
+`tf.gather(x, tf.where(mask))`, and what is computed from such element by element.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.vanishing import SUMS
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import (
+    DIFFERENCE_SQUARES,
+    FILTERS,
+    GATHERS,
+    LOGARITHMS,
+    LOGICAL,
+    NAN_TESTS,
+    ONE_BY_ONE,
+    POINTWISE,
+    PROBABILITIES,
+    QUOTIENTS,
+    UNDERFLOWING,
+)
+from tfnanlint.values.value import Value
+
+ELEMENTWISE: Final = frozenset(
+    (
+        *POINTWISE,
+        *ONE_BY_ONE,
+        *UNDERFLOWING,
+        *LOGARITHMS,
+        *DIFFERENCE_SQUARES,
+        *PROBABILITIES,
+        "tf.nn.sparse_softmax_cross_entropy_with_logits",
+        "tf.nn.softmax_cross_entropy_with_logits",
+        "tf.nn.sigmoid_cross_entropy_with_logits",
+    )
+)
+
+
+def filter_of(value: Value, depth: int = 8) -> Site | None:
+    """The op by which a condition chose the elements of a value, or of what it is computed from
+    element by element.
+    """
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return None
+    if site.op.name in FILTERS or _picks_by_test(site):
+        return site
+    if site.op.passes:
+        return filter_of(site.value(site.op.passes), depth - 1)
+    for param in site.args if site.op.name in ELEMENTWISE else ():
+        chosen = filter_of(site.value(param), depth - 1)
+        if chosen is not None:
+            return chosen
+    return None
+
+
+def filtered_axis(value: Value, depth: int = 8) -> int | None:
+    """The axis of what a condition chose, which is the first one, counted with the axes that were
+    put before it: 1 in `kept[None, :]`; None where that is not seen.
+    """
+    site = value.origin
+    if not isinstance(site, Site) or depth == 0:
+        return None
+    if site.op.name in FILTERS or site.op.name in GATHERS:
+        return 0
+    if site.op.name == "tf.expand_dims":
+        inner = filtered_axis(site.value("x"), depth - 1)
+        before = _new_axes_before(site)
+        return None if inner is None or before is None else inner + before
+    params = [site.op.passes] if site.op.passes else [*site.args]
+    inside = [filtered_axis(site.value(param), depth - 1) for param in params]
+    return next((axis for axis in inside if axis is not None), None)
+
+
+def _new_axes_before(site: Site) -> int | None:
+    """How many axes an index or `tf.expand_dims` puts before all others."""
+    if not isinstance(site.node, ast.Subscript):
+        axis = site.const("axis", None)
+        return None if not isinstance(axis, int) or axis < 0 else int(axis == 0)
+    index = site.node.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    slices = [number for number, part in enumerate(parts) if isinstance(part, ast.Slice)]
+    return slices[0] if slices else len(parts)
+
+
+def _picks_by_test(site: Site) -> bool:
+    """Whether a site is `tf.gather(x, tf.where(mask))`."""
+    if site.op.name not in GATHERS or not site.given("indices"):
+        return False
+    return _is_found_by_test(site.value("indices"))
+
+
+def _is_found_by_test(indices: Value, depth: int = 4) -> bool:
+    """Whether indices are a `tf.where` with a condition only, as it is or rearranged."""
+    site = indices.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.where":
+        return not site.given("x")
+    param = site.op.passes or ("x" if site.op.name == "tf.cast" else "")
+    return bool(param) and _is_found_by_test(site.value(param), depth - 1)
+
+
+def is_divided_by_count(chosen: Site, division: Site) -> bool:
+    """Whether a quotient is by the number of the elements that a filter chose."""
+    if division.op.name not in QUOTIENTS or not division.given("y"):
+        return False
+    condition = _condition_of(chosen)
+    total = made_by(plain(division.value("y")), *SUMS)
+    if condition is None or total is None:
+        return False
+    return same(plain(total.value(total.op.main)), condition)
+
+
+def _condition_of(chosen: Site) -> Value | None:
+    """The condition by which elements were chosen."""
+    if chosen.given("mask"):
+        return plain(chosen.value("mask"))
+    if not chosen.given("indices"):
+        return None
+    indices = made_by(plain(chosen.value("indices")), "tf.where")
+    if indices is None or not indices.given("condition"):
+        return None
+    return plain(indices.value("condition"))
+
+
+def nan_tests_of(mask: Value, depth: int = 4) -> set[ast.AST]:
+    """The tests for NaN of which a mask is made: they choose the elements, and say nothing of what
+    is made of them.
+    """
+    site = mask.origin
+    if not isinstance(site, Site) or depth == 0:
+        return set()
+    if site.op.name in NAN_TESTS:
+        return {site.node}
+    return {
+        node
+        for param in site.args
+        if site.op.name in LOGICAL or site.op.passes == param
+        for node in nan_tests_of(site.value(param), depth - 1)
+    }

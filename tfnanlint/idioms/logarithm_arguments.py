@@ -1,0 +1,323 @@
+"""Arguments of logarithms: what, besides bounds, keeps a value above 0 or shows that it is not.
+
+`log(1 / (1 + exp(x)))` reaches -inf only where the divisor overflows; `log(exp(x) - 1)` is a
+question of what `x` is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Final
+
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.probabilities import step
+from tfnanlint.idioms.vanishing import falling, handed_in, picked, shows_zero
+from tfnanlint.ops.provenance import behind, widest
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.traits import (
+    CONSTANTS,
+    FLOAT_CASTS,
+    GREATER,
+    IDENTITIES,
+    LESS,
+    MAKES_TENSOR,
+    OF_ONE_SIGN,
+    ONE_SIDED,
+)
+from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.value import INF, Note, Value
+
+Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
+
+_OTHER_OPERAND: Final = (("x", "y"), ("y", "x"))
+# The parameters of ops that take a constant to fill with.
+_FILLS: Final = {
+    "tf.pad": ("constant_values",),
+    "tf.one_hot": ("on_value", "off_value"),
+    "tf.fill": ("x",),
+    "tf.where": ("x", "y"),
+}
+_LEAST_SCALE: Final = 1e-3  # a product with this much of something positive is 0 by underflow only
+_MAX_VALUES: Final = 24
+
+
+def may_reach(x: Value, edge: float) -> bool:
+    """Whether a value may come to the edge of the domain of a logarithm, as far as its bounds and
+    what it is made from tell. False: it stays above, but for rounding.
+    """
+    if x.lo > edge or x.guarded:
+        return False
+    if edge == 0 and (x.positive or _has_zeros_replaced(x)):
+        return False
+    if x.hi <= edge:
+        return True
+    return not (_is_positive_quotient(x, edge) or any(keeps(x) for keeps in _KEPT_ABOVE))
+
+
+def _has_zeros_replaced(x: Value) -> bool:
+    """Whether nothing bounds a value from below, but its zeros have been replaced."""
+    return x.lo == -INF and not x.zero and x.hi > 0
+
+
+def _is_size(x: Value) -> bool:
+    """Whether a value is a Python number, or a size made a tensor (`tf.cast(n - 1, "float32")`)."""
+    x = widest(x)
+    cast = made_by(x, *FLOAT_CASTS, *CONSTANTS)
+    return x.kind == "number" or cast is not None and cast.value("x").kind == "number"
+
+
+def _is_positive_quotient(x: Value, edge: float) -> bool:
+    """Whether a value is something positive divided by something that is not negative: 0 only where
+    the divisor overflows.
+    """
+    site = made_by(x, "tf.divide", "tf.math.reciprocal")
+    if site is None or x.lo < edge:
+        return False
+    return site.op.name == "tf.math.reciprocal" or site.value("x").positive or falling(x)
+
+
+def _is_scaled_positive(x: Value) -> bool:
+    """Whether a value is a multiple of something positive (`0.05 * deviation`): 0 by underflow
+    only.
+    """
+    product = made_by(x, "tf.multiply")
+    if product is None or x.lo < 0:
+        return False
+    return any(
+        product.value(scale).exact
+        and product.value(scale).lo >= _LEAST_SCALE
+        and product.value(other).positive
+        for scale, other in _OTHER_OPERAND
+    )
+
+
+def _is_cholesky_diagonal(x: Value) -> bool:
+    """Whether a value is the diagonal of a Cholesky factor: above 0 where there is a factor at all,
+    of which TFN108 speaks.
+    """
+    diagonal = made_by(x, "tf.linalg.diag_part")
+    return diagonal is not None and made_by(diagonal.value("x"), "tf.linalg.cholesky") is not None
+
+
+# What keeps a value above 0 though its bounds do not.
+_KEPT_ABOVE: Final[tuple[Callable[[Value], bool], ...]] = (
+    _is_size,
+    picked,
+    _is_scaled_positive,
+    step,
+    _is_cholesky_diagonal,
+)
+
+
+def is_magnitude(x: Value) -> bool:
+    """Whether a value is the square, magnitude, root, direction or `exp(v) - 1` of a value of which
+    nothing is known, or a sum of such: 0, or below, only where that is.
+    """
+    x = widest(plain(x))
+    negation = made_by(x, "tf.negative")
+    x = x if negation is None else negation.value("x")
+    site = _magnitude_op(x)
+    if site is None:
+        return False
+    if site.op.name == "tf.pow" and (negation is not None or not site.value("y").is_number):
+        return False
+    if site.op.name == "tf.add":  # a sum of what is not known has no bounds
+        return all(is_magnitude(site.value(param)) for param in ("x", "y"))
+    part = site.value("x")
+    return not part.known or handed_in(part) or is_magnitude(part)
+
+
+def _magnitude_op(x: Value) -> Site | None:
+    """The op that makes a value a magnitude: the exponential of `exp(v) - 1`, the sign of
+    `sign(v) * v`.
+    """
+    difference = made_by(x, "tf.subtract")
+    if difference is not None and difference.value("y").exact and difference.value("y").lo == 1:
+        return made_by(difference.value("x"), "tf.exp")
+    return made_by(x, *ONE_SIDED) or _sign_of(x)
+
+
+def _sign_of(x: Value) -> Site | None:
+    """The sign in `sign(v) * v`, which is the magnitude of `v`."""
+    product = made_by(x, "tf.multiply") if x.lo == 0 else None
+    if product is None:
+        return None
+    return made_by(product.value("x"), "tf.sign") or made_by(product.value("y"), "tf.sign")
+
+
+def has_zero_dividend(x: Value) -> bool:
+    """Whether a value of which nothing else is known is 0 where the program shows that its dividend
+    can be: a product of lengths that are cut off at 0, the overlap of two boxes. A dividend that
+    rounds to 0 only, or counts, does not show it.
+    """
+    quotient = made_by(plain(widest(plain(x))), "tf.divide")
+    if quotient is None:
+        return False
+    dividend = quotient.value("x")
+    if made_by(plain(dividend), "tf.multiply", "tf.reduce_prod") is None:
+        return False
+    return dividend.lo == 0 and dividend.zero and shows_zero(dividend)
+
+
+def is_reciprocal_root(x: Value) -> bool:
+    """Whether a value is `1 / sqrt(v)`, or a number times that: it is above 0 wherever it is a
+    number, and where it is none it is said of the root.
+    """
+    site = made_by(x, "tf.math.rsqrt", "tf.multiply")
+    if site is None or site.op.name == "tf.math.rsqrt":
+        return site is not None
+    return any(
+        site.value(scale).kind == "number" and made_by(site.value(other), "tf.math.rsqrt")
+        for scale, other in _OTHER_OPERAND
+    )
+
+
+def is_raised_quotient(x: Value) -> bool:
+    """Whether a value is `(y + eps) / a`: who adds a small number to what is divided knows both for
+    values that are not negative.
+    """
+    quotient = made_by(x, "tf.divide")
+    return quotient is not None and quotient.value("x").guarded and not quotient.value("y").known
+
+
+def is_made_of_parameters(x: Value, depth: int = 4) -> bool:
+    """Whether a value is made of parameters and numbers only; what callers in the project pass is
+    computed.
+    """
+    site = x.origin
+    if not isinstance(site, Site):
+        return x.kind == "number" or isinstance(site, Note) and site.given
+    return depth > 0 and all(
+        is_made_of_parameters(site.value(param), depth - 1)
+        for param in site.args
+        if param not in SETTINGS
+    )
+
+
+def comes_from_elsewhere(x: Value) -> bool:
+    """Whether a value comes from callers in the project, or from an object, that could not be
+    followed: there may well be a guard on the way.
+    """
+    queue, seen = [x], 0
+    while queue and seen < _MAX_VALUES:
+        value = queue.pop()
+        origin = value.origin
+        seen += 1
+        if origin is None and not value.known and value.kind != "number":
+            return True
+        while isinstance(origin, Note):
+            if origin.passed or not value.known and _is_of_object(origin):
+                return True
+            origin = origin.parent
+        if isinstance(origin, Site):
+            queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
+    return False
+
+
+def _is_of_object(origin: Note) -> bool:
+    """Whether a value is an attribute of an object, or what a method of an attribute gave:
+    `self.kernel.variance_at(x)`.
+    """
+    is_method = origin.text.startswith("the call '") and origin.text.count(".") >= 2
+    return is_method or origin.text.startswith("'")
+
+
+def is_replaced_beyond_limit(x: Value, depth: int = 4) -> bool:
+    """Whether a choice puts a positive number where a value is beyond a limit that nobody can tell
+    but that is not below 0 (`tf.where(x > limit, x, 1)`, with a limit of the dtype), perhaps under
+    functions that keep the sign.
+    """
+    choice = made_by(x, "tf.where")
+    if choice is None:
+        inner = made_by(x, *OF_ONE_SIGN) if depth else None
+        return inner is not None and is_replaced_beyond_limit(inner.value("x"), depth - 1)
+    for param, other in _OTHER_OPERAND:
+        put, kept = choice.value(param), choice.value(other)
+        if put.exact and put.positive and kept.zero:
+            if _says_beyond(choice.value("condition"), kept, other == "x"):
+                return True
+    return False
+
+
+def _says_beyond(condition: Value, kept: Value, truth: bool) -> bool:
+    """Whether a condition with this truth says that a value is above a limit of which nothing is
+    known, or that is not below 0.
+    """
+    both = made_by(condition, "tf.logical_and" if truth else "tf.logical_or")
+    if both is not None:
+        return any(_says_beyond(both.value(param), kept, truth) for param in ("x", "y"))
+    greater, less = (GREATER, LESS) if truth else (LESS, GREATER)
+    for names, subject, bound in ((greater, "x", "y"), (less, "y", "x")):
+        test = made_by(condition, *names)
+        if test is None or not same(test.value(subject), kept):
+            continue
+        limit = test.value(bound)
+        if not limit.known or limit.lo >= 0 and limit.hi > 0:
+            return True
+    return False
+
+
+# What is done with the logarithm
+
+
+def is_fill_value(log: Site, interpreter: Evaluator, around: Around) -> bool:
+    """Whether a logarithm of a constant is written where a constant to fill with is asked for
+    (`tf.pad(..., constant_values=tf.math.log(0.0))`): -inf is what is wanted.
+    """
+    if not isinstance(log.args.get("x"), ast.Constant):
+        return False
+    outer = next((node for node in around(log.node) if not isinstance(node, ast.keyword)), None)
+    site = interpreter.site(outer, log.point) if isinstance(outer, ast.Call) else None
+    if site is None:
+        return False
+    return any(site.args.get(param) is log.node for param in _FILLS.get(site.op.name, ()))
+
+
+def is_factor(log: Site, around: Around) -> bool:
+    """Whether a logarithm is a factor beside something other than a written number: 0 * log(0), of
+    a rate of which nothing was counted, is NaN.
+    """
+    outer = next(iter(around(log.node)), None)
+    if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Mult):
+        return False
+    return not isinstance(outer.left if outer.right is log.node else outer.right, ast.Constant)
+
+
+def is_wrapped(log: Site, interpreter: Evaluator) -> bool:
+    """Whether a function is a name for the logarithm to some base and no more,
+    `def log(x): return tf.math.log(tf.cast(x, dtype))`: its callers decide.
+    """
+    if log.point is None or log.point.over is not None or log.point.scope.function is None:
+        return False
+    function = log.point.scope.function.node
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    *before, last = function.body
+    if not all(map(_computes_nothing, before)) or _returned(last, log, interpreter) is not log.node:
+        return False
+    argument = behind(log.value("x"))
+    while isinstance(argument, Site) and argument.op.name in (
+        *FLOAT_CASTS,
+        *MAKES_TENSOR,
+        *IDENTITIES,
+    ):
+        argument = behind(argument.value("x"))
+    is_parameter = isinstance(argument, Note) and bool(argument.parameter)
+    return is_parameter and isinstance(log.args.get("x"), (ast.Name, ast.Call))
+
+
+def _computes_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement gives something a name, or is a docstring."""
+    is_constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_constant or isinstance(statement, ast.Assign)
+
+
+def _returned(statement: ast.stmt, log: Site, interpreter: Evaluator) -> ast.expr | None:
+    """What a return statement gives; of a quotient by something positive, what is divided."""
+    result = statement.value if isinstance(statement, ast.Return) else None
+    if isinstance(result, ast.BinOp) and isinstance(result.op, ast.Div):
+        if interpreter.ask(result.right, log.point).lo > 0:
+            return result.left
+    return result

@@ -1,0 +1,117 @@
+"""Masks that ask for NaN in what a value was computed from: `where(is_nan(y), 0, (y - p) ** 2)`.
+
+The value at those elements is thrown away; its derivative by `p` is 0 * NaN.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import (
+    BOOLEAN_MASKS,
+    CASTS,
+    EQUALITIES,
+    FINITE_TESTS,
+    LOGICAL,
+    MASK_ARITHMETIC,
+    NAN_REPLACING,
+)
+from tfnanlint.terms.build import term_of, terms_of
+from tfnanlint.terms.term import SYMBOL, Atom, Term
+from tfnanlint.values.value import Value
+
+_TESTS: Final = (*FINITE_TESTS, *EQUALITIES)
+_DEPTH: Final = 8
+
+
+def asked_for_nan(condition: Value, depth: int = _DEPTH) -> Value | None:
+    """What a condition, or a mask that was cast from one, asks whether it is NaN, or None."""
+    site = made_by(condition, *_TESTS, *LOGICAL, *MASK_ARITHMETIC, *CASTS) if depth else None
+    if site is None:
+        return None
+    if site.op.name not in _TESTS:
+        inner = [asked_for_nan(site.value(param), depth - 1) for param in site.args]
+        return next((value for value in inner if value is not None), None)
+    if "equal" in site.op.name and not same(site.value("x"), site.value("y")):
+        return None
+    return plain(site.value("x"))
+
+
+def is_computed_from(value: Value, tested: Value) -> bool:
+    """Whether a value is computed from a tested one, as it is, and from another one, by more than
+    sums: then the derivative by the other one is NaN where the tested one is.
+    """
+    atom = term_of(tested).atom
+    return atom is not None and any([_bends(term, atom) for term in terms_of(value)])
+
+
+def _bends(term: Term, tested: Atom) -> bool:
+    bent = False
+    others = False
+    for monomial in term.parts:
+        atoms = [inner for atom, _ in monomial.factors for inner in _inside(atom, _DEPTH)]
+        others = others or any([atom.op == SYMBOL and atom.bare != tested for atom in atoms])
+        if any([atom.bare == tested for atom in atoms]):
+            alone = len(monomial.factors) == 1 and monomial.factors[0][0].bare == tested
+            bent = bent or not alone or monomial.factors[0][1] != 1
+    return bent and others
+
+
+def _inside(atom: Atom, depth: int) -> Iterator[Atom]:
+    """An atom and those in its terms, but for what is behind a replacement."""
+    yield atom
+    if atom.op in NAN_REPLACING or depth == 0:
+        return
+    for term in atom.terms:
+        for monomial in term.parts:
+            for inner, _ in monomial.factors:
+                yield from _inside(inner, depth - 1)
+
+
+def kept_values(choice: Site) -> list[tuple[Value, Value]]:
+    """The conditions of a choice, mask or product, each with the value that it lets through."""
+    pairs = [("condition", "x"), ("condition", "y"), ("mask", "x"), ("x", "y"), ("y", "x")]
+    return [
+        (choice.value(condition), choice.value(param))
+        for condition, param in pairs
+        if choice.given(condition) and choice.given(param)
+    ]
+
+
+def masked_data(choice: Site) -> Value | None:
+    """What a mask asks for NaN that the values behind it are computed from, as `y` in
+    `tf.where(tf.math.is_nan(y), 0.0, (y - p) ** 2)`; None for anything else.
+    """
+    if not _may_mask(choice):
+        return None
+    if any(choice.given(param) and _is_nan_everywhere(choice.value(param)) for param in ("x", "y")):
+        return None  # what is chosen instead spoils the loss itself
+    for condition, kept in kept_values(choice):
+        data = asked_for_nan(condition)
+        if data is not None and is_computed_from(kept, data):
+            return data
+    return None
+
+
+def _is_nan_everywhere(value: Value) -> bool:
+    """Whether a value is NaN throughout, in some dtype: `logits.dtype.type(np.nan)`."""
+    node = value.origin.node if isinstance(value.origin, Site) else None
+    is_named = node is not None and any(
+        isinstance(part, ast.Attribute) and part.attr == "nan" for part in ast.walk(node)
+    )
+    return value.nan and value.lo > value.hi or is_named
+
+
+def _may_mask(choice: Site) -> bool:
+    """Whether a mask may be a test for NaN, as far as the text tells."""
+    if choice.op.name == "tf.multiply":
+        return any(choice.may_be_made_by(param, *BOOLEAN_MASKS) for param in ("x", "y"))
+    if choice.op.name == "ops.nan_to_num":
+        return False
+    return choice.may_be_made_by(
+        "condition" if choice.given("condition") else "mask", *BOOLEAN_MASKS
+    )

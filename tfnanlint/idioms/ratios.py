@@ -1,0 +1,62 @@
+"""Quotients of sums over the same elements: cosines, coefficients of variation."""
+
+from __future__ import annotations
+
+from tfnanlint.ops.site import Site
+from tfnanlint.ops.traits import DISPERSIONS
+from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_at
+from tfnanlint.terms.term import Atom, Monomial, Term
+
+
+def is_cosine(division: Site) -> bool:
+    """Whether a quotient is sum(a b) / sqrt(sum(a^2) sum(b^2)), with one root or two."""
+    return any([_cosine(term) for term in terms_at(division)])
+
+
+def is_variation(division: Site) -> bool:
+    """Whether a quotient is the variance or deviation of elements by their mean."""
+    return any([_variation(term) for term in terms_at(division)])
+
+
+def _cosine(term: Term) -> bool:
+    single = term.single
+    if single is None:
+        return False
+    product = Monomial(())
+    for atom, exponent in single[0].factors:
+        inner = _totalled(atom.bare) if exponent == -0.5 else None
+        if inner is not None:
+            product = product.times(inner)
+    if not product.factors:
+        return False
+    return any(
+        [
+            exponent == 1 and _squared_total(atom.bare) == product
+            for atom, exponent in single[0].factors
+        ]
+    )
+
+
+def _squared_total(atom: Atom) -> Monomial | None:
+    """The square of the product that an atom adds up: of a vector product too."""
+    if atom.op == DOT:
+        parts = [term.single for term in atom.terms]
+        if parts[0] is None or parts[1] is None:
+            return None
+        return parts[0][0].times(parts[1][0]).to_the(2.0)
+    inner = _totalled(atom)
+    return None if inner is None else inner.to_the(2.0)
+
+
+def _totalled(atom: Atom) -> Monomial | None:
+    """The product that an atom adds up over an axis."""
+    single = atom.terms[0].single if atom.op == TOTAL else None
+    return None if single is None else single[0]
+
+
+def _variation(term: Term) -> bool:
+    single = term.single
+    factors = single[0].factors if single is not None else ()
+    means = [atom.bare for atom, e in factors if e < 0 and atom.bare.op == MEAN]
+    spreads = [atom.bare for atom, e in factors if e > 0 and atom.bare.op in DISPERSIONS]
+    return any([mean.terms[0] == spread.terms[0] for mean in means for spread in spreads])

@@ -1,0 +1,27 @@
+"""Text cut into lines for a terminal: at blanks only, so that no word is broken."""
+
+from __future__ import annotations
+
+import textwrap
+
+
+def wrapped(text: str, width: int, lead: str, indent: str) -> list[str]:
+    """Text as lines of at most `width` columns, the first behind `lead`, the others behind
+    `indent`. A word that is longer than a line keeps one for itself.
+    """
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=lead,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [lead.rstrip()]
+
+
+def clipped(text: str, width: int) -> str:
+    """Text as one line of at most `width` columns, shortened at a blank."""
+    if len(text) <= width:
+        return text
+    head = text[: width - 3]
+    return head[: head.rindex(" ")] + " ..." if " " in head else head + "..."

@@ -1,0 +1,88 @@
+"""Repairs of epsilons that are rounded away: a softplus of the logits, a floor that survives."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tfnanlint.diagnostics.findings import Claim, Fix
+from tfnanlint.idioms.absorbed_epsilons import AbsorbedEpsilon
+from tfnanlint.idioms.probabilities import logged
+from tfnanlint.ops.site import Site
+from tfnanlint.rewrite.availability import argument
+from tfnanlint.rule import recipes as repairs
+from tfnanlint.rule.registry import Context
+from tfnanlint.values.value import SMALLEST, number_text, rounded
+
+
+def repaired(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
+    """Minus the softplus for the logarithm of `1 - sigmoid(z) + eps`, and a floor."""
+    return [*_with_softplus(here, site, lost), *_with_floor(here, site, lost)]
+
+
+def _with_softplus(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
+    """Minus the softplus of the logits, with the logarithm of the sigmoid beside it if it can be
+    replaced, too.
+    """
+    probability = logged(site) if site.op.name == "tf.math.log" else None
+    if probability is None or not probability.complement:
+        return []
+    sigmoid = probability.producer
+    if sigmoid.op.name != "tf.sigmoid" or not sigmoid.complete:
+        return []
+    beside = repairs.log_sigmoids_beside(here, site)
+    for others in [beside, []] if beside else [[]]:
+        fixes = repairs.minus_softplus(
+            here,
+            site,
+            argument(sigmoid, "x", "logits"),
+            others,
+            title="use minus the softplus of the logits",
+            claim=Claim.SHIFTED,
+            cost=f"where 1 - p is about {epsilon_text(lost.eps)} the value falls further, and its "
+            "gradient comes back to life",
+        )
+        if fixes:
+            return fixes
+    return []
+
+
+def _with_floor(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
+    """`tf.maximum(1 - p, eps)` in the place of the sum."""
+    total, eps = lost.total, epsilon_text(lost.eps)
+    if total.node is None or not total.complete:
+        return []
+    if total.op.name == "tf.subtract" and not lost.folded:
+        return []
+    return here.rewrite(
+        site,
+        "tf.maximum(1.0 - {p}, {eps})" if lost.folded else "tf.maximum({left}, {eps})",
+        node=total.node,
+        title="floor instead of adding: tf.maximum(1 - p, eps)",
+        claim=Claim.SHIFTED,
+        cost=f"what is below {eps} becomes {eps}; the gradient is 0 there",
+        left=lost.left,
+        p=total.args.get("y"),
+        eps=_surviving(here, lost),
+    )
+
+
+def _surviving(here: Context, lost: AbsorbedEpsilon) -> Any:
+    """The epsilon as it is written, if its dtype has it; else one that it has."""
+    smallest = SMALLEST.get(lost.x.dtype or "float32", SMALLEST["float32"])
+    if rounded(lost.eps, lost.x.dtype) < smallest:
+        return here.epsilon(lost.x)
+    if not lost.folded:
+        return lost.eps_node if lost.eps_node is not None else here.epsilon(lost.x)
+    written = [
+        node
+        for node in ast.walk(lost.total.args["x"])
+        if isinstance(node, (ast.Constant, ast.Name, ast.Attribute))
+        and 0 < here.value(node, lost.total.point).lo < 0.1
+    ]
+    return written[0] if len(written) == 1 else here.epsilon(lost.x)
+
+
+def epsilon_text(eps: float) -> str:
+    """An epsilon as it is mostly written: `1e-8`."""
+    return number_text(eps).replace("e-0", "e-")

@@ -1,0 +1,194 @@
+"""Repairs of a choice behind an op: its input gets the mask of the choice, too, and something
+harmless in the place of what does not count.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tfnanlint.diagnostics.findings import Claim, Fix
+from tfnanlint.guards.post_guards import Masked, read_by_choice_only
+from tfnanlint.ops.domains import filler
+from tfnanlint.ops.site import Site
+from tfnanlint.ops.traits import BY_CONDITION
+from tfnanlint.rewrite.availability import Named, argument
+from tfnanlint.rule import recipes as repairs
+from tfnanlint.rule.registry import Changed, Context, Part
+
+_TITLE = "mask the input too"
+_SHARED: Final = (
+    "where the input is masked, what else reads the result gets a finite number instead of Inf "
+    "or NaN"
+)
+# What the domain itself asks of {x}, for tests that cannot be written at the operation.
+_INSIDE: Final = {
+    "0 or below": "{x} > 0",
+    "-1 or below": "{x} > -1",
+    "1 or below": "{x} > 1",
+    "-1 or 1, or beyond": "tf.abs({x}) < 1",
+    "0": "tf.not_equal({x}, 0)",
+    "below 0": "{x} > 0",
+}
+
+
+def repaired(here: Context, masked: Masked) -> list[Fix]:
+    """The choice stays; the input gets the same mask, and something harmless in the place of what
+    does not count.
+    """
+    site, choice = masked.site, masked.choice
+    x = site.args.get(masked.param)
+    if x is None or not masked.direct or masked.test.node is None:
+        return []
+    alone = read_by_choice_only(masked)
+    if _is_nested(site, choice, here):
+        claim = Claim.EQUAL
+    else:
+        claim = Claim.EQUAL_WHERE_FINITE if alone else Claim.SHIFTED
+    cost = "" if alone else _SHARED
+    hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
+    if choice.op.name == "tf.boolean_mask":
+        return _mask_first(masked, here, x)
+    if masked.by_result:
+        return _with_both(masked, here, x, hole, cost)
+    # What something else reads, too, may be another only where it is not finite: it may still
+    # become something finite there.
+    fixes = _with_test(masked, here, x, hole, claim) if alone else []
+    if not fixes and site.op.name != "tf.divide" and masked.domain.outside in _INSIDE:
+        fixes = here.rewrite(
+            site,
+            f"tf.where({_INSIDE[masked.domain.outside]}, {{x}}, {filler(site, masked.param)})",
+            node=x,
+            title=_TITLE,
+            claim=claim,
+            cost=cost,
+            x=hole,
+        )
+    return fixes
+
+
+def _mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
+    """f(x) of all elements and then the mask: the mask first."""
+    site, choice = masked.site, masked.choice
+    if (
+        choice.args.get("x") is not site.node
+        or not site.complete
+        or set(site.args) - {"name"} != {masked.param}
+    ):
+        return []
+    mask, axis = choice.args["mask"], choice.args.get("axis")
+    tested = _written_again(x, mask) if not here.repeatable(x) else []
+    # What is tested and computed from is written twice: it gets a name for both.
+    hole = Named("inner", "{x}", {"x": x}) if tested else x
+    kept = (
+        Changed(mask, [(node, "{inner}", {"inner": hole}) for node in tested])
+        if tested
+        else here.text(mask)
+    )
+    call = Changed(
+        site.node,
+        [
+            (
+                x,
+                "tf.boolean_mask({x}, {mask}, axis={axis})",
+                {"x": hole, "mask": kept, "axis": here.text(axis) if axis is not None else None},
+            )
+        ],
+    )
+    return here.rewrite(
+        choice, "{call}", title="mask the input instead", claim=Claim.EQUAL, call=call
+    )
+
+
+def _with_test(
+    masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named, claim: Claim
+) -> list[Fix]:
+    """The input under the choice's own condition."""
+    site, choice, test = masked.site, masked.choice, masked.test.node
+    if test is None:
+        return []
+    fill = filler(site, masked.param)
+    template = (
+        f"tf.where({{test}}, {{x}}, {fill})"
+        if masked.test.truth
+        else f"tf.where({{test}}, {fill}, {{x}})"
+    )
+    if repairs.short(here, test, masked.test.point) and here.steady(
+        test, masked.test.point, site.point
+    ):
+        return here.rewrite(
+            site, template, node=x, title=_TITLE, claim=claim, x=hole, test=here.text(test)
+        )
+    if (
+        not _is_nested(site, choice, here)
+        or choice.op.name not in BY_CONDITION
+        or not _is_inside(test, choice, here)
+    ):
+        return []
+    tested = _written_again(x, test) if isinstance(hole, Named) else []
+    if tested:
+        # What is tested and computed from is written twice: it gets a name for both.
+        parts: list[Part] = [(node, "{inner}", {"inner": hole}) for node in tested]
+        return here.rewrite_all(
+            choice,
+            [*parts, (x, template, {"x": hole, "test": Changed(test, parts)})],
+            title=_TITLE,
+            claim=claim,
+        )
+    keep = Named("keep", "{test}", {"test": test})
+    return here.rewrite_all(
+        choice,
+        [(test, "{keep}", {"keep": keep}), (x, template, {"x": hole, "test": keep})],
+        title=_TITLE,
+        claim=claim,
+    )
+
+
+def _with_both(
+    masked: Masked, here: Context, x: ast.expr, hole: ast.expr | Named, cost: str
+) -> list[Fix]:
+    """A test of the result for NaN and Inf sees nothing once the input is masked: the choice tests
+    the input too.
+    """
+    site, choice, test = masked.site, masked.choice, masked.test.node
+    keep = _INSIDE.get(masked.domain.outside)
+    again = argument(site, masked.param)
+    if (
+        keep is None
+        or test is None
+        or not masked.test.truth
+        or not _is_inside(test, choice, here)
+        or not here.repeatable(x)
+        or again is None
+    ):
+        return []
+    parts: list[Part] = [
+        (test, f"tf.logical_and({{test}}, {keep})", {"test": test, "x": again}),
+        (x, f"tf.where({keep}, {{x}}, {filler(site, masked.param)})", {"x": hole}),
+    ]
+    return here.rewrite_all(
+        choice,
+        parts,
+        title="mask the input, and test it instead of the result only",
+        claim=Claim.SHIFTED if cost else Claim.EQUAL_WHERE_FINITE,
+        cost=cost,
+    )
+
+
+def _written_again(x: ast.expr, test: ast.expr) -> list[ast.expr]:
+    """The places in a test at which an expression stands as it does elsewhere."""
+    return [
+        node
+        for node in ast.walk(test)
+        if isinstance(node, ast.expr) and ast.dump(node) == ast.dump(x)
+    ]
+
+
+def _is_inside(inner: ast.expr, choice: Site, here: Context) -> bool:
+    """Whether an expression stands in the text of a choice."""
+    return here.source.span(inner) in here.source.span(choice.node)
+
+
+def _is_nested(site: Site, choice: Site, here: Context) -> bool:
+    """Whether an op stands in the text of the choice that masks it."""
+    return here.source is choice.source and _is_inside(site.node, choice, here)

@@ -1,0 +1,1 @@
+"""The normal form of what is computed: one term for all its spellings."""
