@@ -22,7 +22,6 @@ LONGER = {
     "mask_times_infinity": 184,
     "normalize_by_norm": 131,
     "sqrt_of_negative": 121,
-    "swapped_arguments": 121,
 }
 
 
