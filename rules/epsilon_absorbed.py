@@ -30,8 +30,6 @@ https://github.com/tensorflow/tensorflow/issues/47548 (1 - t ** a + 1e-8),
 https://github.com/kvfrans/variational-autoencoder/issues/5 (log(1e-8 + 1 - p))
 """
 
-import re
-
 from tfnanlint.api import (
     NEAREST,
     Certainty,
@@ -48,18 +46,9 @@ from tfnanlint.api import (
     image,
     number,
     rule,
+    texts,
     traits,
 )
-
-USES = {
-    "tf.math.log": "x",
-    "tf.divide": "y",
-    "tf.sqrt": "x",
-    "tf.math.rsqrt": "x",
-    "tf.math.reciprocal": "x",
-}
-# What may be infinite next to 1: a logarithm, a root, a quotient, an inverse.
-SINGULAR = re.compile(r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*")
 
 
 @rule(
@@ -111,7 +100,7 @@ def pairs(site: Site):
 
 def singular(bounded: Site, side: int, here: Context) -> bool:
     """Whether this file takes something of a bounded value that is infinite where that is 1 (or -1), or has an infinite gradient."""
-    for site in here.applications(here.source.rows(SINGULAR)):
+    for site in here.applications(here.source.rows_where(texts.may_be_singular)):
         for param, where in domains(site):
             reached = image(site.value(param), bounded, float(side))
             if reached is not None and not where.holds(number(reached)):

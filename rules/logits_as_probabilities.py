@@ -38,6 +38,7 @@ from tfnanlint.api import (
     Iterator,
     Pairing,
     Site,
+    frameworks,
     last_layer,
     linear,
     rule,
@@ -50,16 +51,6 @@ NAMES = {
     "categorical_crossentropy": "CategoricalCrossentropy",
     "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy",
 }
-TRAINING = (
-    "fit",
-    "fit_generator",
-    "train",
-    "train_on_batch",
-    "train_step",
-    "evaluate",
-    "minimize",
-    "apply_gradients",
-)
 
 
 @rule(
@@ -80,7 +71,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             Certainty.MAY,
             repairs(pair, here),
             node=pair.node,
-            doubtful=here.tests and not any(here.calls(name) for name in TRAINING),
+            doubtful=here.tests and not any(here.calls(name) for name in frameworks.TRAINING_CALLS),
         )
 
 

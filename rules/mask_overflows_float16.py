@@ -38,19 +38,17 @@ from tfnanlint.api import (
     ast,
     evidence,
     rule,
+    texts,
     traits,
 )
 
 LARGEST = 65504.0
-# a number that float16 might not hold: 1e5, 65536; looked for by its first digit
-BIG = re.compile(r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})")
-NAMED = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{BIG.pattern}")
 POLICIES = ("mixed_float16", "float16")
 
 
 @rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
 def check(module: object, here: Context) -> Iterator[Finding]:
-    rows = here.source.rows(BIG)
+    rows = here.source.rows_where(texts.writes_large_number)
     for site in here.applications(rows, named(map(here.source.code_on, rows))):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
@@ -60,7 +58,7 @@ def check(module: object, here: Context) -> Iterator[Finding]:
 
 def named(lines: Iterator[str]) -> set[str]:
     """The names that are given such a number on some lines."""
-    return {match[1] for line in lines for match in NAMED.finditer(line)}
+    return {name for line in lines for name in texts.names_of_large_numbers(line)}
 
 
 def computed(site: Site, here: Context) -> Iterator[Finding]:

@@ -25,10 +25,7 @@ https://www.tensorflow.org/api_docs/python/tf/keras/layers/BatchNormalization
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, layer_names, rule
-
-# many positions a sample
-MANY = frozenset(("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "LSTM", "GRU"))
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, layer_names, roles, rule
 
 
 @rule("TFN805", "tiny-batch", on="method.fit", preview=True)
@@ -36,7 +33,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.const("batch_size") != 1:
         return
     names = layer_names(site.value("self"))
-    if "BatchNormalization" not in names or names & MANY:
+    if "BatchNormalization" not in names or any(map(roles.goes_over_positions, names)):
         return
     yield here.finding(
         site,

@@ -59,9 +59,9 @@ from tfnanlint.idioms.loss_pairs import (
     units,
 )
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
-from tfnanlint.ops import traits
+from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.domains import Domain, domain, domains, filler
-from tfnanlint.ops.frameworks import COMPILE, FAMILIES, HANDING_LAYERS
+from tfnanlint.ops.frameworks import COMPILE, FAMILIES
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import SETTINGS
@@ -125,8 +125,8 @@ __all__ = [
     "Finding",
     "Fix",
     "FLOATS",
+    "frameworks",
     "goes_into",
-    "HANDING_LAYERS",
     "identifiers",
     "image",
     "INF",

@@ -29,8 +29,6 @@ SYNTAX = {
     "rewrite/template": "_HOLE _PLACEHOLDER _LINE_END",
     "rule/recipes": "_FILLED _COMMENT",
     "uses/uses": "_WHOLE",
-    "epsilon_absorbed": "SINGULAR",
-    "mask_overflows_float16": "BIG NAMED",
 }
 
 

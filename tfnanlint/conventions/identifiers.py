@@ -47,6 +47,7 @@ _RANDOM_INITIALIZER: Final = re.compile(
 )
 _KERNEL: Final = re.compile(r"(?:(?:depthwise|pointwise|recurrent)_)?kernel")
 _COMPILER: Final = re.compile(r"keras|jit_compile|experimental_compile|^xla$", re.IGNORECASE)
+_LOSSES: Final = ("loss", "losses")
 _TRAINING: Final = ("training", "is_training")
 _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
 
@@ -142,6 +143,21 @@ def is_random_initializer(name: str) -> bool:
 def is_kernel(name: str) -> bool:
     """Whether an attribute has the name that Keras gives to the kernel of a layer."""
     return _KERNEL.fullmatch(name) is not None
+
+
+def holds_loss(name: str) -> bool:
+    """Whether what is given this name is a function that makes a loss: `loss=f`, `loss_fn = f`."""
+    return name in _LOSSES or name == "loss_fn"
+
+
+def holds_losses(name: str) -> bool:
+    """Whether a list or dict of this name is one of functions that make losses: `losses=[f, g]`."""
+    return name in _LOSSES
+
+
+def holds_metrics(name: str) -> bool:
+    """Whether a list or dict of this name is one of functions that only measure: `metrics=[f]`."""
+    return name == "metrics"
 
 
 def is_training_flag(name: str) -> bool:

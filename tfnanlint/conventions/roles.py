@@ -53,6 +53,17 @@ _UNTRAINED_CLASSES: Final = (
     "Tokenizer",
     "Converter",
 )
+_WEIGHTED_LAYERS: Final = (
+    "Dense",
+    "Embedding",
+    "LSTM",
+    "GRU",
+    "SimpleRNN",
+    "Bidirectional",
+    "Attention",
+    "Normalization",
+)
+_LAYERS_OVER_POSITIONS: Final = frozenset("Conv1D Conv2D Conv3D Conv2DTranspose LSTM GRU".split())
 _SHOWING: Final = frozenset(
     "print log logging info debug warning summary summaries scalar histogram image text collect "
     "report record plot show".split()
@@ -127,6 +138,16 @@ def is_evaluation_method(name: str) -> bool:
 def is_untrained_class(name: str) -> bool:
     """Whether a class of this name is not trained through: `WarmupSchedule`, `BPETokenizer`."""
     return name.endswith(_UNTRAINED_CLASSES)
+
+
+def is_weighted_layer(name: str) -> bool:
+    """Whether a layer class of this name has weights: `Dense`, `MultiHeadAttention`."""
+    return name.endswith(_WEIGHTED_LAYERS)
+
+
+def goes_over_positions(layer: str) -> bool:
+    """Whether a layer class of this name sees many positions of one sample: `Conv2D`, `LSTM`."""
+    return layer in _LAYERS_OVER_POSITIONS
 
 
 def is_kind(kind: str, name: str) -> bool:

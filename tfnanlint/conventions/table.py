@@ -118,6 +118,21 @@ CONVENTIONS: Final = (
         "Keras names it so in all of its layers",
     ),
     Convention(
+        identifiers.holds_loss,
+        "the function is trained by",
+        "the keyword of `compile`, and what programs call their loss",
+    ),
+    Convention(
+        identifiers.holds_losses,
+        "each function in the list or dict is trained by",
+        "a model with several outputs is given several losses",
+    ),
+    Convention(
+        identifiers.holds_metrics,
+        "no gradient is taken through the functions in the list or dict",
+        "the keyword of `compile` for what is only shown",
+    ),
+    Convention(
         identifiers.is_training_flag,
         "a test of the name tells training from evaluation",
         "Keras hands `training` to layers",
@@ -202,6 +217,16 @@ CONVENTIONS: Final = (
         roles.is_untrained_class,
         "no gradient is taken in methods of the class, or of one that is derived from it",
         "Keras and its relatives end the names of these classes so",
+    ),
+    Convention(
+        roles.is_weighted_layer,
+        "what the layer gives is trained",
+        "the classes of Keras, and names that programs give to layers of their own",
+    ),
+    Convention(
+        roles.goes_over_positions,
+        "batch normalisation has many elements even of one sample",
+        "convolutions and recurrent layers give one vector for each position",
     ),
     Convention(
         roles.is_kind,
@@ -329,6 +354,21 @@ CONVENTIONS: Final = (
         texts.asks_for_elements,
         "what stands behind the test has elements",
         "words for counts and sizes in a test",
+    ),
+    Convention(
+        texts.may_be_singular,
+        "a line is looked at for what a bound of 1 should protect",
+        "the starts of the names of such functions, and the signs",
+    ),
+    Convention(
+        texts.writes_large_number,
+        "a line is looked at for a mask that float16 cannot hold",
+        "five digits, or an exponent",
+    ),
+    Convention(
+        texts.names_of_large_numbers,
+        "the name stands for that number in other lines",
+        "such constants are assigned on one line",
     ),
     Convention(
         texts.may_divide,

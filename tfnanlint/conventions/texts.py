@@ -28,6 +28,10 @@ _SCALED_LOSS: Final = re.compile(
     r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|"
     r"LossScaleOptimizer|enable_mixed_precision_graph_rewrite)\b"
 )
+_LARGE: Final = r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})"
+_LARGE_NUMBER: Final = re.compile(_LARGE)
+_NAMED_LARGE: Final = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{_LARGE}")
+_SINGULAR: Final = re.compile(r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*")
 _EMPTINESS: Final = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
 _DIVISION: Final = re.compile(r"/|div")
 
@@ -82,3 +86,20 @@ def asks_for_elements(test: str) -> bool:
 def may_divide(line: str) -> bool:
     """Whether a line may hold a division: `/`, `tf.divide`, `div_no_nan`."""
     return _DIVISION.search(line) is not None
+
+
+def may_be_singular(line: str) -> bool:
+    """Whether a line may hold what is infinite at 1 or -1, or has an infinite gradient there: a
+    logarithm, a root, a quotient, an inverse function.
+    """
+    return _SINGULAR.search(line) is not None
+
+
+def writes_large_number(line: str) -> bool:
+    """Whether a line holds a number that float16 may be too small for: `1e5`, `65536`."""
+    return _LARGE_NUMBER.search(line) is not None
+
+
+def names_of_large_numbers(line: str) -> list[str]:
+    """The names that a line gives such a number: `NEG` of `NEG = -1e9`."""
+    return _NAMED_LARGE.findall(line)

@@ -12,17 +12,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from tfnanlint.conventions.identifiers import (
+    holds_loss,
+    holds_losses,
+    holds_metrics,
+    is_training_flag,
+)
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import CALL, CONSTANT, KEYWORD, NAME, nodes_in
 from tfnanlint.syntax.source import Source
 
 # One of these stands in a file that gives a function a role.
 _WORDS: Final = ("loss", "metrics", ".map(", "in_train_phase(", "cond(", "vjp_", "jvp_fn")
-_LOSS_NAMES: Final = frozenset(("loss", "losses", "loss_fn"))
-_SEVERAL: Final = frozenset(("loss", "losses"))
-_METRIC_NAMES: Final = frozenset(("metrics",))
 _GRADIENT_NAMES: Final = frozenset(("vjp_fwd", "vjp_bwd", "jvp_fn"))
-_TRAINING: Final = frozenset(("training", "is_training"))
 _DISPLAYS: Final = frozenset((ast.List, ast.Dict, ast.Set))
 _FUNCTIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
 
@@ -74,12 +76,12 @@ def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 def _name(roles: Roles, name: str, value: ast.expr) -> None:
     """Give the functions in a value the role that a name says: `loss=f`, `metrics=[f, g]`."""
-    if name in _LOSS_NAMES:
+    if holds_loss(name):
         first = value.elts[0] if isinstance(value, ast.List) and value.elts else value
         roles.losses.add(_own_name(first))
-    if name in _SEVERAL and type(value) in _DISPLAYS:
+    if holds_losses(name) and type(value) in _DISPLAYS:
         roles.losses.update(_names_in(value))
-    if name in _METRIC_NAMES and type(value) in _DISPLAYS:
+    if holds_metrics(name) and type(value) in _DISPLAYS:
         roles.metrics.update(_names_in(value))
     if name in _GRADIENT_NAMES:
         roles.own_gradients.add(_first_name(value))
@@ -95,7 +97,7 @@ def _hand_on(roles: Roles, call: ast.Call) -> None:
     elif name == "in_train_phase" and args:
         otherwise = args[1:2] + [word.value for word in call.keywords if word.arg == "alt"]
         roles.evaluated.update(node.id for node in otherwise if type(node) is NAME)
-    elif name == "cond" and len(args) > 2 and _own_name(args[0]) in _TRAINING:
+    elif name == "cond" and len(args) > 2 and is_training_flag(_own_name(args[0])):
         roles.evaluated.update(node.id for node in args[2:3] if type(node) is NAME)
 
 

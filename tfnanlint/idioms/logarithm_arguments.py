@@ -13,7 +13,7 @@ from typing import Final
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.probabilities import step
 from tfnanlint.idioms.vanishing import falling, handed_in, picked, shows_zero
-from tfnanlint.ops.provenance import behind, widest
+from tfnanlint.ops.provenance import Walk, behind, widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
@@ -200,11 +200,9 @@ def comes_from_elsewhere(x: Value) -> bool:
     """Whether a value comes from callers in the project, or from an object, that could not be
     followed: there may well be a guard on the way.
     """
-    queue, seen = [x], 0
-    while queue and seen < _MAX_VALUES:
-        value = queue.pop()
+    walk = Walk(x, limit=_MAX_VALUES)
+    for value in walk:
         origin = value.origin
-        seen += 1
         if origin is None and not value.known and value.kind != "number":
             return True
         while isinstance(origin, Note):
@@ -212,7 +210,7 @@ def comes_from_elsewhere(x: Value) -> bool:
                 return True
             origin = origin.parent
         if isinstance(origin, Site):
-            queue += [origin.value(param) for param in origin.args if param not in SETTINGS]
+            walk.enter(origin, origin.args)
     return False
 
 

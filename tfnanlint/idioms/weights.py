@@ -8,6 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from tfnanlint.conventions.roles import is_weighted_layer
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.interp.engine import Engine
@@ -29,16 +30,6 @@ _DATA: Final = (
 )
 _WEIGHTS: Final = (*VARIABLES, *MATRIX_PRODUCTS)
 _LAMBDAS: Final = ("keras.layers.Lambda", "keras.layers.core.Lambda")
-_WEIGHTED_LAYERS: Final = (
-    "Dense",
-    "Embedding",
-    "LSTM",
-    "GRU",
-    "SimpleRNN",
-    "Bidirectional",
-    "Attention",
-    "Normalization",
-)
 _MAX_VALUES: Final = 400
 
 
@@ -85,7 +76,7 @@ def learns(layer: Value) -> bool:
     if layer.kind not in ("layer", "model") or op is None:
         return False
     name: str = getattr(layer.obj, "name", "")
-    return "kernel_initializer" in op.params or name.endswith(_WEIGHTED_LAYERS)
+    return "kernel_initializer" in op.params or is_weighted_layer(name)
 
 
 def _is_data(value: Value) -> bool:

@@ -88,6 +88,19 @@ TAPE_METHODS: Final = frozenset("watch stop_recording reset watched_variables".s
 WEIGHT_UPDATES: Final = frozenset(("apply_gradients", "assign_sub"))
 # How a file trains a model.
 TRAINING_METHODS: Final = ("fit", "fit_generator", "train_on_batch", "compile")
+# Calls of a program that trains, or is tried out, in the file.
+TRAINING_CALLS: Final = (
+    "fit",
+    "fit_generator",
+    "train",
+    "train_on_batch",
+    "train_step",
+    "evaluate",
+    "minimize",
+    "apply_gradients",
+)
+# What an optimizer takes gradients with.
+STEP_METHODS: Final = ("apply_gradients", "apply", "minimize")
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its
 # values.
 UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Final, Iterator
+from typing import Callable, Final, Iterator
 
 from tfnanlint.conventions.identifiers import SMOOTHING_NAMES
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
@@ -16,6 +16,7 @@ from tfnanlint.idioms.quantities import (
     vanishes_with,
     zero_meant,
 )
+from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import CLIPS, QUOTIENTS, WHOLE_DIVISIONS
 from tfnanlint.program.scope import Point
@@ -132,20 +133,18 @@ def later_divisors(here: Context, site: Site) -> Iterator[Site]:
 
 def _made_from(value: Value, site: Site, most: int = 80) -> bool:
     """Whether a value is made of what a site gives, and no setting is added on the way."""
-    queue, seen = [value], {value.token}
-    while queue and len(seen) < most:
-        origin: Any = queue.pop().origin
-        while isinstance(origin, Note):
-            origin = origin.parent
-        if not isinstance(origin, Site):
+    walk = Walk(value, limit=most)
+    for part in walk:
+        origin = site_behind(part)
+        if origin is None or part.kind == "number":
             continue
         if origin.node is site.node:
             return True
-        parts = [origin.value(param) for param in origin.args]
-        if origin.op.name == "tf.add" and any(map(_setting, parts)):
+        if origin.op.name == "tf.add" and any(
+            [_setting(origin.value(param)) for param in origin.args]
+        ):
             continue
-        queue += [part for part in parts if part.token not in seen and part.kind != "number"]
-        seen.update([part.token for part in parts])
+        walk.enter(origin, origin.args)
     return False
 
 

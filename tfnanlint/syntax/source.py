@@ -13,7 +13,7 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -308,6 +308,10 @@ class Source:
     def rows(self, pattern: re.Pattern[str]) -> list[int]:
         """1-based rows in whose code `pattern` is found, ascending."""
         return rows.matching(self.code, self.line_starts, pattern)
+
+    def rows_where(self, holds: Callable[[str], bool]) -> list[int]:
+        """1-based rows of whose code a convention holds, ascending."""
+        return [row for row in range(1, len(self.line_starts) + 1) if holds(self.code_on(row))]
 
     def _rows_of_text(self, pattern: re.Pattern[str]) -> list[int]:
         return rows.matching(self.text, self.line_starts, pattern)
