@@ -175,7 +175,7 @@ def hidden(value: Value) -> tuple[Site | None, bool]:
             )
             bias = not zero(other.origin)
         elif origin.op.main and origin.given(origin.op.main):
-            relu = relu or origin.op.name in ("tf.nn.relu", "tf.nn.relu6")
+            relu = relu or origin.op.name in traits.RELUS
             value = origin.value(origin.op.main)
         else:
             break

@@ -32,6 +32,7 @@ from tfnanlint.api import (
     Value,
     probability,
     rule,
+    traits,
 )
 
 
@@ -139,7 +140,7 @@ def own(bound: Value, y: Value, reduction: str, here: Context) -> bool:
 def bare(y: Value, here: Context) -> Value:
     """A value without bounds of its own."""
     site = y.origin
-    if not isinstance(site, Site) or site.op.name not in ("tf.minimum", "tf.maximum"):
+    if not isinstance(site, Site) or site.op.name not in traits.ONE_SIDED_BOUNDS:
         return y
     reduction = "tf.reduce_max" if site.op.name == "tf.minimum" else "tf.reduce_min"
     for param, other in (("x", "y"), ("y", "x")):

@@ -41,6 +41,7 @@ from tfnanlint.api import (
     quotients,
     repairs,
     rule,
+    traits,
 )
 
 LOGARITHMS = {"tf.math.log": math.e, "tf.math.log1p": math.e, "ops.log2": 2.0, "ops.log10": 10.0}
@@ -95,9 +96,9 @@ def wanted(masked: Masked, here: Context) -> bool:
     site, clip = masked.site, masked.choice
     value = site.value(masked.param)
     if site.op.name in LOGARITHMS:
-        return value.known or clip.op.name in ("tf.clip_by_value", "tf.maximum", "tf.minimum")
+        return value.known or clip.op.name in traits.BOUNDS
     ratio = densities.is_ratio(site)
-    if ratio and clip.op.name in ("tf.maximum", "tf.minimum") and not bounds_by_number(clip):
+    if ratio and clip.op.name in traits.ONE_SIDED_BOUNDS and not bounds_by_number(clip):
         return False  # the smaller one of two ratios
     return (value.known or ratio) and clip.differentiated is Differentiated.YES
 
@@ -183,7 +184,7 @@ def bound_of(masked: Masked, here: Context) -> float | None:
     logarithm.
     """
     site, clip = masked.site, masked.choice
-    if clip.op.name in ("tf.nn.relu", "tf.nn.relu6") and clip.value(clip.op.main).origin is site:
+    if clip.op.name in traits.RELUS and clip.value(clip.op.main).origin is site:
         return 0.0
     for param, other in (("x", "clip_value_min"), ("x", "y"), ("y", "x")):
         if clip.given(param) and clip.value(param).origin is site and clip.value(other).is_number:

@@ -59,7 +59,7 @@ from tfnanlint.api import (
     silent="MAY/YES/XLA",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if site.op.name in ("tf.clip_by_value", "tf.minimum"):
+    if site.op.name in traits.CEILINGS:
         yield from bounds(site, here)
     else:
         yield from sums(site, traits.GUARDED[site.op.name], here)

@@ -141,7 +141,7 @@ def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
 
 def epsilons(guard: Site) -> list[tuple[str, Value]]:
     """(parameter of an epsilon, the value it guards)."""
-    if guard.op.name in ("tf.add", "tf.maximum"):
+    if guard.op.name in traits.FLOORS:
         return [("y", guard.value("x")), ("x", guard.value("y"))]
     return [("clip_value_min", guard.value("x"))] if guard.op.name == "tf.clip_by_value" else []
 

@@ -46,6 +46,7 @@ from tfnanlint.api import (
     quotients,
     repairs,
     rule,
+    traits,
     words,
 )
 
@@ -274,4 +275,4 @@ def floor(exponent: float, base: Value, here: Context) -> str | None:
 
 def beside_one(base: Value) -> bool:
     """1 - p: next to 1 no smaller number than 6e-8 occurs."""
-    return isinstance(base.origin, Site) and base.origin.op.name in ("tf.subtract", "tf.add")
+    return isinstance(base.origin, Site) and base.origin.op.name in traits.ADDITIONS

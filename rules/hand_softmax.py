@@ -42,6 +42,7 @@ from tfnanlint.api import (
     rule,
     shifted_by_maximum,
     tame,
+    traits,
 )
 
 MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))"
@@ -130,7 +131,7 @@ def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:
         return None, False, None
     if site.op.name == "tf.reduce_sum":
         return site, False, axis
-    if site.op.name in ("tf.add", "tf.maximum"):
+    if site.op.name in traits.FLOORS:
         for param, other in (("x", "y"), ("y", "x")):
             inner, eps = site.value(param).origin, site.value(other)
             if (

@@ -38,6 +38,7 @@ from tfnanlint.api import (
     ast,
     plain,
     rule,
+    traits,
 )
 
 # who keeps x above this wants no digits below it: what is lost of log(1 - x) is 6e-8, next to
@@ -47,7 +48,7 @@ KEPT = 5e-7
 
 @rule("TFN307", "log1p", on="tf.math.log", preview=True)
 def check(log: Site, here: Context) -> Iterator[Finding]:
-    total = here.made_by(log.value("x"), "tf.add", "tf.subtract", aligned=True)
+    total = here.made_by(log.value("x"), *traits.ADDITIONS, aligned=True)
     param = summand(total) if total is not None else None
     if total is None or param is None or not total.complete or total.library in ("np", "math"):
         return

@@ -58,6 +58,7 @@ from tfnanlint.api import (
     densities,
     moments,
     rule,
+    traits,
 )
 
 LOG_2 = "0.6931471805599453"
@@ -142,7 +143,7 @@ def squashed(value: Value) -> tuple[Site | None, bool]:
     """The tanh in 1 - tanh(x)^2, and whether a small number is added to it."""
     site = value.origin
     guard = False
-    if isinstance(site, Site) and site.op.name in ("tf.add", "tf.maximum"):
+    if isinstance(site, Site) and site.op.name in traits.FLOORS:
         for param, other in (("x", "y"), ("y", "x")):
             if site.value(other).exact and 0 < site.value(other).lo < 0.1:
                 site, guard = site.value(param).origin, True

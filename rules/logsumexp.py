@@ -36,6 +36,7 @@ from tfnanlint.api import (
     rule,
     shifted_by_maximum,
     tame,
+    traits,
 )
 
 
@@ -99,7 +100,7 @@ def summed(log: Site):
     site = log.value("x").origin
     if not isinstance(site, Site):
         return None, None
-    if site.op.name in ("tf.reduce_sum", "tf.reduce_mean"):
+    if site.op.name in traits.TOTALS:
         return site, None
     if site.op.name == "tf.add":
         for param, other in (("x", "y"), ("y", "x")):

@@ -40,6 +40,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     same,
+    traits,
     truth_only,
     words,
     zero_put_in,
@@ -99,11 +100,7 @@ def edge(root: Site) -> bool:
         if function is not None and function.owner is not None and function.name == "call"
         else None
     )
-    square = (
-        made_by(total.value("x"), "tf.square", "tf.pow", "tf.multiply")
-        if total is not None
-        else None
-    )
+    square = made_by(total.value("x"), *traits.SQUARES) if total is not None else None
     apart = made_by(square.value("x"), "tf.subtract", aligned=True) if square is not None else None
     ends = [apart.value(param).origin for param in ("x", "y")] if apart is not None else []
     if not ends or not all(isinstance(end, Site) and end.op.name == "tf.gather" for end in ends):
@@ -118,13 +115,13 @@ def norm_of_weight(x: Value) -> bool:
     """Whether a value is the sum of the squares of weights that start at random: not all of them
     come to be 0.
     """
-    total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
+    total = made_by(x, *traits.TOTALS)
     return total is not None and evidence.random_weight(total.value("x"))
 
 
 def origin(x) -> str:
     """The value in words."""
-    total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
+    total = made_by(x, *traits.TOTALS)
     if total is not None and made_by(
         total.value("x"), "tf.square", "tf.pow", "tf.math.squared_difference", "tf.multiply"
     ):

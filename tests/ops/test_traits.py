@@ -115,3 +115,40 @@ def repeated() -> dict[str, set[str]]:
 
 def test_no_op_stands_in_two_sets():
     assert not {place for places in repeated().values() for place in places}
+
+
+def written_out(tree: ast.Module) -> list[tuple[int, str]]:
+    """The rows where a tuple, or the arguments of a call, list exactly the ops of a declared set."""
+    declared = {
+        frozenset(value): name
+        for name, value in SETS.items()
+        if not isinstance(value, dict) and len(value) > 1
+    }
+    places = []
+    for node in ast.walk(tree):
+        parts = node.elts if isinstance(node, ast.Tuple) else getattr(node, "args", None)
+        if not isinstance(parts, list):
+            continue
+        texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+        listed = [text for text in texts if isinstance(text, str) and "." in text]
+        name = declared.get(frozenset(listed)) if len(listed) > 1 else None
+        if name is not None:
+            places.append((node.lineno, name))
+    return places
+
+
+def test_no_set_is_written_out_again():
+    """`made_by(x, "tf.add", "tf.subtract")` is `made_by(x, *ADDITIONS)`."""
+    found = {}
+    for path in sorted([*(ROOT / "tfnanlint").rglob("*.py"), *(ROOT / "rules").glob("*.py")]):
+        module = path.relative_to(ROOT).as_posix()
+        places = written_out(ast.parse(path.read_text()))
+        if places and not module.startswith((*HOME, "tfnanlint/dev/", "tfnanlint/diagnostics/")):
+            found[module] = places
+    assert not found
+
+
+def test_a_set_that_is_written_out_is_seen():
+    assert written_out(ast.parse('made_by(x, "tf.add", "tf.subtract")')) == [(1, "ADDITIONS")]
+    assert written_out(ast.parse('name in ("tf.add", "tf.subtract")')) == [(1, "ADDITIONS")]
+    assert not written_out(ast.parse('name in ("tf.add", "tf.subtract", "tf.reduce_sum")'))

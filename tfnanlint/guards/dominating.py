@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.guards.post_guards import Test, established, plain
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import RESHAPES, SUMS, ZERO_AT_ZERO_ONLY
+from tfnanlint.ops.traits import FACTORS, RESHAPES, SUMS, ZERO_AT_ZERO_ONLY
 from tfnanlint.program.predicates import branches_of, facts
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.access_paths import leaf
@@ -172,7 +172,7 @@ def _decides(subject: Value, divisor: Value, depth: int = 4) -> bool:
     root = made_by(plain(divisor), *ZERO_AT_ZERO_ONLY) if depth else None
     if root is not None:
         return _decides(subject, root.value("x"), depth - 1)
-    scaled = made_by(plain(divisor), "tf.multiply", "tf.divide") if depth else None
+    scaled = made_by(plain(divisor), *FACTORS) if depth else None
     return scaled is not None and any(
         scaled.value(other).is_number
         and scaled.value(other).const != 0

@@ -19,6 +19,7 @@ from tfnanlint.ops.families.control import outcome
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
+    ADDITIONS,
     BEFORE_POLES,
     BRANCHES,
     CASTS,
@@ -400,7 +401,7 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
             factor = origin.value(other)
             turned = sign if factor.positive else -sign if factor.hi < 0 else 0
             yield from _poles(origin.value(param), turned, cut, depth - 1)
-    elif name in ("tf.add", "tf.subtract"):
+    elif name in ADDITIONS:
         yield from _poles(origin.value("x"), sign, cut, depth - 1)
         yield from _poles(
             origin.value("y"), -sign if name == "tf.subtract" else sign, cut, depth - 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import OF_SHAPES
+from tfnanlint.ops.traits import ADDITIONS, FACTORS, OF_SHAPES
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, rounded
 
@@ -65,7 +65,7 @@ def _reordered(
 ) -> AbsorbedEpsilon | None:
     """The epsilon of `1 - p + 1e-8`, `1e-8 + (1 - p)`, `p - 1 + 1e-8` or `1 - p - (-1e-8)`."""
     total = value.origin
-    if not isinstance(total, Site) or total.op.name not in ("tf.add", "tf.subtract"):
+    if not isinstance(total, Site) or total.op.name not in ADDITIONS:
         return None
     for param, other in (("y", "x"), ("x", "y")):
         eps = total.value(param)
@@ -125,7 +125,7 @@ def _factors_beside(
     if not isinstance(outer, (ast.BinOp, ast.Call)):
         return []
     product = interpreter.site(outer, site.point)
-    if product is None or product.op.name not in ("tf.multiply", "tf.divide"):
+    if product is None or product.op.name not in FACTORS:
         return []
     return [
         product.value(param)
@@ -150,7 +150,7 @@ def _difference_of_constant(site: object, strict: bool) -> tuple[float, Value] |
     """`c` and `p` for `c - p`, `-p + c` and `p - c` with a constant `c`. Of `p - c`, and of plain
     arithmetic (`strict`), the bounds of `p` must be known.
     """
-    if not isinstance(site, Site) or site.op.name not in ("tf.subtract", "tf.add"):
+    if not isinstance(site, Site) or site.op.name not in ADDITIONS:
         return None
     x, y = site.value("x"), site.value("y")
     if site.op.name == "tf.subtract":

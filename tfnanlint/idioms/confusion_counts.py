@@ -11,7 +11,7 @@ from tfnanlint.idioms.vanishing import shows_zero
 from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CONJUNCTIONS, SUMS
+from tfnanlint.ops.traits import CONJUNCTIONS, SUM_AND_PRODUCT, SUMS
 from tfnanlint.values.value import Value
 
 _MOST: Final = 4  # tallies of a table of two by two
@@ -74,7 +74,7 @@ def _parts(value: Value, depth: int) -> list[Site]:
     something else is.
     """
     value = plain(widest(plain(value)))
-    site = made_by(value, *SUMS, *VARIABLES, "tf.add", "tf.multiply") if depth else None
+    site = made_by(value, *SUMS, *VARIABLES, *SUM_AND_PRODUCT) if depth else None
     if site is None or site.op.name in SUMS or site.op.name in VARIABLES:
         return [site] if site is not None else []
     if site.op.name == "tf.add":

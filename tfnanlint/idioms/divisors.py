@@ -26,7 +26,7 @@ from tfnanlint.idioms.vanishing import (
 )
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import DISPERSIONS, SIMPLE_POWERS
+from tfnanlint.ops.traits import DISPERSIONS, INVERSES, SIMPLE_POWERS
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, is_numeric, words
 
@@ -209,7 +209,7 @@ def _is_normalised_weight(division: Site, divisor: Value, masks: Masks) -> bool:
         return False
     power = made_by(weight, *SIMPLE_POWERS)
     base = weight if power is None else power.value("x")
-    if made_by(base, "tf.math.reciprocal", "tf.divide", *SUMS) is not None:
+    if made_by(base, *INVERSES, *SUMS) is not None:
         return False
     return any(
         product.value("y" if param == "x" else "x").kind != "number"

@@ -15,7 +15,7 @@ from tfnanlint.diagnostics.findings import Certainty, Differentiated
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import random_weight
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import NORMS, QUOTIENTS, ROOTS, SQUARE_ROOTS
+from tfnanlint.ops.traits import NORMS, QUOTIENTS, ROOTS, SQUARE_ROOTS, SQUARES, TOTALS
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Note, Value
@@ -221,7 +221,7 @@ def root_grade(root: Site, site: Site) -> Certainty | None:
         return None
     if root.op.name in NORMS and (not x.zero or _has_safe_order(root)):
         return None
-    total = made_by(x, "tf.reduce_sum", "tf.reduce_mean") if is_square_root else root
+    total = made_by(x, *TOTALS) if is_square_root else root
     if total is not None and random_weight(total.value(total.op.main)):
         return None
     if not x.exact and truth_only(x, root.point):
@@ -240,9 +240,9 @@ def comes_from_relu(root: Site) -> bool:
         return False
     x = root.value(root.op.main)
     if root.op.name in SQUARE_ROOTS:
-        total = made_by(x, "tf.reduce_sum", "tf.reduce_mean")
+        total = made_by(x, *TOTALS)
         square = total.value("x").origin if total is not None else None
-        if isinstance(square, Site) and square.op.name in ("tf.square", "tf.multiply", "tf.pow"):
+        if isinstance(square, Site) and square.op.name in SQUARES:
             x = square.value("x")
     return made_by(x, "tf.nn.relu") is not None
 

@@ -21,6 +21,7 @@ from tfnanlint.ops.traits import (
     FLOAT_CASTS,
     GREATER,
     IDENTITIES,
+    INVERSES,
     LESS,
     MAKES_TENSOR,
     OF_ONE_SIGN,
@@ -72,7 +73,7 @@ def _is_positive_quotient(x: Value, edge: float) -> bool:
     """Whether a value is something positive divided by something that is not negative: 0 only where
     the divisor overflows.
     """
-    site = made_by(x, "tf.divide", "tf.math.reciprocal")
+    site = made_by(x, *INVERSES)
     if site is None or x.lo < edge:
         return False
     return site.op.name == "tf.math.reciprocal" or site.value("x").positive or falling(x)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfnanlint.ops.site import Site, made_by, part_of
+from tfnanlint.ops.traits import POWERS
 from tfnanlint.program.scope import Assigned, Ended, Loop, unrefined
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import Value
@@ -46,7 +47,7 @@ def comes_to_zero(value: Value, depth: int = 4) -> bool:
         )
     minus = made_by(value, "tf.subtract")
     power = (
-        made_by(minus.value("y"), "tf.pow", "math.pow")
+        made_by(minus.value("y"), *POWERS)
         if minus is not None and minus.value("x").exact and minus.value("x").lo == 1
         else None
     )

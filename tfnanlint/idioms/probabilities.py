@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import ARITHMETIC, CASTS, IDENTITIES, STEP_CURVES
+from tfnanlint.ops.traits import ARITHMETIC, CASTS, FLOORS, IDENTITIES, STEP_CURVES
 from tfnanlint.values.value import Value
 
 PRODUCERS = {"tf.nn.softmax": "logits", "tf.sigmoid": "x"}
@@ -168,7 +168,7 @@ def step(x: Value) -> bool:
     """A distribution function at one point less that at a lower one, and an epsilon: cdf(b) -
     cdf(a) + 1e-6.
     """
-    total = made_by(x, "tf.add", "tf.maximum")
+    total = made_by(x, *FLOORS)
     if total is None or not any(total.value(param).lo > 0 for param in ("x", "y")):
         return False
     minus = made_by(total.value("x"), "tf.subtract") or made_by(total.value("y"), "tf.subtract")

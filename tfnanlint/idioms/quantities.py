@@ -18,15 +18,19 @@ from tfnanlint.ops.provenance import behind, widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     ADDING_UP,
+    ADDITIONS,
     EXTREMES,
     LINEAR_IN_FIRST,
     OF_FIRST,
+    ONE_HOTS,
     POSITIVE_SCALES,
     PROBABILITIES,
     REDUCED_SUMS,
     ROOTS,
     SQUARED_DIFFERENCES,
+    SQUARES,
     STEPS,
+    SUM_AND_PRODUCT,
     SUMS,
     TALLIES,
     ZERO_AT_ZERO,
@@ -101,7 +105,7 @@ def whole(value: Value, depth: int = _DEPTH) -> bool:
         return False
     name = site.op.name
     if name in STEPS:
-        return name not in ("tf.one_hot", "K.one_hot") or value.lo == 0 and value.hi == 1
+        return name not in ONE_HOTS or value.lo == 0 and value.hi == 1
     if name in TALLIES:
         return not site.given("weights")
     if name == "tf.linalg.diag_part":
@@ -116,7 +120,7 @@ def scale(value: Value, depth: int = 4) -> Site | None:
     """The exponential or softplus that a value is, scaled by positive numbers, squared or not; None
     where it is made of anything else.
     """
-    site = made_by(value, *POSITIVE_SCALES, "tf.multiply", "tf.square", "tf.pow") if depth else None
+    site = made_by(value, *POSITIVE_SCALES, *SQUARES) if depth else None
     if site is None or site.op.name in POSITIVE_SCALES:
         return site
     if site.op.name == "tf.multiply" and not same(site.value("x"), site.value("y")):
@@ -134,10 +138,10 @@ def _of_squares(value: Value, depth: int = 4) -> bool:
         return not _added_up(square.value("x"))
     if made_by(value, *SQUARED_DIFFERENCES) is not None or _variance(value):
         return True
-    site = made_by(value, *REDUCED_SUMS, *EXTREMES, "tf.add", "tf.multiply") if depth else None
+    site = made_by(value, *REDUCED_SUMS, *EXTREMES, *SUM_AND_PRODUCT) if depth else None
     if site is None:
         return False
-    if site.op.name in ("tf.add", "tf.multiply"):
+    if site.op.name in SUM_AND_PRODUCT:
         parts = [site.value(param) for param in ("x", "y") if not site.value(param).is_number]
         return bool(parts) and all([_of_squares(part, depth - 1) for part in parts])
     return _of_squares(site.value(site.op.main), depth - 1)
@@ -169,7 +173,7 @@ def _added_up(value: Value, depth: int = 4) -> bool:
         return begun.exact and begun.lo == 0
     if site.op.name == "tf.divide":
         return _added_up(site.value("x"), depth - 1)
-    if site.op.name in ("tf.add", "tf.multiply"):
+    if site.op.name in SUM_AND_PRODUCT:
         return any([_added_up(site.value(param), depth - 1) for param in ("x", "y")])
     return True
 
@@ -241,7 +245,7 @@ def _made_of(value: Value, parts: list[Value], depth: int) -> bool:
     if not isinstance(site, Site) or depth == 0:
         return False
     name = site.op.name
-    if name in ("tf.add", "tf.subtract"):
+    if name in ADDITIONS:
         return _made_of(site.value("x"), parts, depth - 1) and _made_of(
             site.value("y"), parts, depth - 1
         )

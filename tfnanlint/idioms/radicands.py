@@ -15,7 +15,7 @@ from tfnanlint.idioms import differences, moments
 from tfnanlint.idioms.vanishing import handed_in
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import CONTRACTIONS
+from tfnanlint.ops.traits import CONTRACTIONS, SQUARES
 from tfnanlint.values.value import INF, Value
 
 _MAX_FACTORS: Final = 8  # that are looked at in one product
@@ -77,7 +77,7 @@ def _is_less_square(root: Site) -> bool:
     difference = difference_under(root)
     if difference is None or not difference.value("x").exact:
         return False
-    square = made_by(plain(difference.value("y")), "tf.square", "tf.pow", "tf.multiply")
+    square = made_by(plain(difference.value("y")), *SQUARES)
     if square is None or square.value("x").known:
         return False
     return not square.value("y" if square.op.name == "tf.multiply" else "x").known
@@ -130,7 +130,7 @@ def is_less_ratio(root: Site) -> bool:
     difference = difference_under(root)
     factors = [plain(difference.value("y"))] if difference is not None else []
     for factor in factors:
-        product = made_by(factor, "tf.square", "tf.pow", "tf.multiply")
+        product = made_by(factor, *SQUARES)
         if product is not None and len(factors) < _MAX_FACTORS:
             factors += [plain(product.value(p)) for p in ("x", "y") if p in product.args]
     quotients = [made_by(factor, "tf.divide") for factor in factors]

@@ -25,17 +25,23 @@ from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import ROWS
 from tfnanlint.ops.traits import (
+    ADDITIONS,
+    CEILINGS,
     CLASS_TOTALS,
     CONSTANTS,
     DENSITIES,
+    DISPERSIONS,
     EXTREMES,
     MAGNITUDES,
     MASKS,
+    ONE_HOTS,
     PARTS,
     PICKING_REDUCTIONS,
     POWERS,
     SIZES,
     SPREADS,
+    SQUARES,
+    SUM_AND_PRODUCT,
     SUMS,
     UNDERFLOWING,
     ZERO_IF_INSIDE,
@@ -100,7 +106,7 @@ def counted(divisor: Value) -> bool:
     lies within lengths of at least 1, or what is not 0 where every row is given such an element.
     """
     bare = _unscaled(plain(divisor))
-    square = made_by(bare, "tf.square", "tf.multiply", "tf.pow")
+    square = made_by(bare, *SQUARES)
     if square is not None and (
         square.op.name != "tf.multiply" or same(square.value("x"), square.value("y"))
     ):
@@ -108,7 +114,7 @@ def counted(divisor: Value) -> bool:
     # of the size of a head: `tf.sqrt(tf.cast(channels // heads, tf.float32))`
     root = made_by(bare, "tf.sqrt")
     bare = bare if root is None else plain(root.value("x"))
-    measured = made_by(bare, "tf.size", "tf.shape") if bare.lo == 0 else None
+    measured = made_by(bare, *SIZES) if bare.lo == 0 else None
     # how many are left of those that a test chose; that of a shape is a rank
     if measured is not None:
         return made_by(measured.value("x"), "tf.shape") is not None
@@ -119,7 +125,7 @@ def counted(divisor: Value) -> bool:
     whole = size.kind == "number" and not size.is_number or bare.dtype in ("int32", "int64")
     if bare.kind == "number" or minus is not None and (whole or _extent(size)):
         return True
-    cast = made_by(divisor, "tf.constant", "tf.convert_to_tensor")
+    cast = made_by(divisor, *CONSTANTS)
     if cast is not None:
         return cast.value("x").kind == "number"
     total = made_by(bare, "tf.reduce_sum")
@@ -326,9 +332,7 @@ def _counts_itself(value: Value) -> bool:
     listed: Site | None = total
     if total.op.name == "tf.reduce_sum":
         listed = (
-            made_by(plain(total.value("x")), "tf.one_hot", "K.one_hot")
-            if total.const("axis", None) == 0
-            else None
+            made_by(plain(total.value("x")), *ONE_HOTS) if total.const("axis", None) == 0 else None
         )
     elif total.op.name == "tf.math.unsorted_segment_sum" and not total.value("data").positive:
         return False
@@ -381,8 +385,7 @@ def _with_counts(value: Value, depth: int = 4) -> bool:
         return False
     if site.op.name == "tf.reduce_sum":
         return (
-            site.const("axis", None) == 0
-            and made_by(plain(site.value("x")), "tf.one_hot", "K.one_hot") is not None
+            site.const("axis", None) == 0 and made_by(plain(site.value("x")), *ONE_HOTS) is not None
         )
     fits = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
     if site.op.name == "tf.add":
@@ -488,7 +491,7 @@ def of_labels(value: Value) -> bool:
     if total is None:
         return False
     part = plain(total.value(total.op.main))
-    chosen_from = made_by(part, "tf.one_hot", "K.one_hot")
+    chosen_from = made_by(part, *ONE_HOTS)
     return _truth(part) or chosen_from is not None and total.const("axis", None) == 0
 
 
@@ -518,7 +521,7 @@ def _spread(value: Value) -> bool:
     """The standard deviation or variance that NumPy computes over a whole array: a constant, not
     that of each feature.
     """
-    spread = made_by(value, "tf.math.reduce_std", "tf.math.reduce_variance")
+    spread = made_by(value, *DISPERSIONS)
     return spread is not None and spread.library == "np" and not spread.given("axis")
 
 
@@ -642,7 +645,7 @@ def drawn_below_zero(value: Value, depth: int = 6) -> bool:
     site = widest(plain(value)).origin
     if not isinstance(site, Site) or depth == 0 or value.lo >= 0:
         return False
-    if site.op.name in ("tf.add", "tf.multiply"):
+    if site.op.name in SUM_AND_PRODUCT:
         return any(
             site.value(number).is_number
             and 0 < site.value(number).lo <= (_GUARD if site.op.name == "tf.add" else INF)
@@ -705,7 +708,7 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
         return 1
     if name in SUMS + ("tf.norm", "tf.add_n", "tf.reduce_max"):
         return 2 * _drawn(site.value(site.op.main), depth - 1)
-    if name in ("tf.add", "tf.subtract"):  # something else that is added to a draw leaves it one
+    if name in ADDITIONS:  # something else that is added to a draw leaves it one
         x, y = site.value("x"), site.value("y")
         return (
             0
@@ -907,8 +910,7 @@ def _cut_off(value: Value) -> bool:
     """
     scaled = made_by(value, "tf.multiply") if value.hi <= 0 else None
     return scaled is not None and any(
-        scaled.value(param).exact
-        and made_by(plain(scaled.value(other)), "tf.minimum", "tf.clip_by_value") is not None
+        scaled.value(param).exact and made_by(plain(scaled.value(other)), *CEILINGS) is not None
         for param, other in (("x", "y"), ("y", "x"))
     )
 

@@ -12,6 +12,7 @@ from tfnanlint.idioms.late_guards import (
     vanishes_with_root,
 )
 from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.traits import FLOORS, QUOTIENTS
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
@@ -53,7 +54,7 @@ def _moved_inside(here: Context, site: Site, guard: LateGuard) -> list[Fix]:
     if not isinstance(guard.node, (ast.BinOp, ast.Call)):
         return []
     outer = here.site(guard.node, site.point)
-    if outer is None or outer.op.name not in ("tf.add", "tf.maximum") or not outer.complete:
+    if outer is None or outer.op.name not in FLOORS or not outer.complete:
         return []
     param = next((param for param in ("x", "y") if _is_written_epsilon(outer, param)), None)
     if param is None:
@@ -74,7 +75,7 @@ def _is_written_epsilon(site: Site, param: str) -> bool:
 def _normalized(here: Context, site: Site, norm: Site) -> list[Fix]:
     """`l2_normalize` for a vector divided by its own norm."""
     x = norm.args.get("x")
-    if site.op.name not in ("tf.divide", "tf.math.divide_no_nan") or norm.op.name != "tf.norm":
+    if site.op.name not in QUOTIENTS or norm.op.name != "tf.norm":
         return []
     if x is None or not norm.complete or here.precision(norm.value("x")).dtype == "float16":
         return []

@@ -17,7 +17,7 @@ from tfnanlint.diagnostics.findings import EPSILON
 from tfnanlint.idioms.moments import squared
 from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CASTS, LOGARITHM_PRODUCTS, LOGARITHM_SUMS
+from tfnanlint.ops.traits import CASTS, CEILINGS, LOGARITHM_PRODUCTS, LOGARITHM_SUMS
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rewrite.epsilons import epsilon
 from tfnanlint.values.value import Value, rounded
@@ -86,11 +86,7 @@ def absorbed_bound(value: Value) -> bool:
     where that is written.
     """
     minus = made_by(value, "tf.subtract", aligned=True)
-    clip = (
-        made_by(minus.value("y"), "tf.clip_by_value", "tf.minimum", aligned=True)
-        if minus is not None
-        else None
-    )
+    clip = made_by(minus.value("y"), *CEILINGS, aligned=True) if minus is not None else None
     bounds = (
         [clip.value(param) for param in ("clip_value_max", "x", "y") if clip.given(param)]
         if clip is not None

@@ -17,7 +17,15 @@ from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import logged
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import DEVIATIONS, EUCLIDEAN, NORMS, ROOTS, TOTALS, WRITTEN_ROOTS
+from tfnanlint.ops.traits import (
+    ADDITIONS,
+    DEVIATIONS,
+    EUCLIDEAN,
+    NORMS,
+    ROOTS,
+    TOTALS,
+    WRITTEN_ROOTS,
+)
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rewrite.epsilons import survives, written
@@ -257,7 +265,7 @@ def _guarded_rest(here: Context, site: Site) -> ast.expr | None:
 
 def terms(here: Context, value: Value, depth: int = 4) -> list[Value]:
     """The summands of a value, their signs left aside."""
-    total = here.made_by(value, "tf.add", "tf.subtract") if depth else None
+    total = here.made_by(value, *ADDITIONS) if depth else None
     return (
         [value]
         if total is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CASTS, ONE_BY_ONE
+from tfnanlint.ops.traits import CASTS, EXTREMES, GREATER, ONE_BY_ONE
 from tfnanlint.values.value import INF, NO_CONSTANT, Value
 
 
@@ -49,7 +49,7 @@ def _by_the_extreme(site: Site, test: Site) -> bool:
             not above.nan
             and not below.nan
             and any(
-                _extreme(bound, elements, site, "tf.reduce_max", "tf.reduce_min")
+                _extreme(bound, elements, site, *EXTREMES)
                 for bound, elements in ((above, below), (below, above))
             )
         )
@@ -90,7 +90,7 @@ def _by_the_first(site: Site, test: Site) -> bool:
     """Whether the first element along an axis passes a test of z, cumsum(z) and a range: there both
     sides are a * z + b. From 2 ** 24 on (float32) 1 + z is z; such logits are left aside.
     """
-    above, below = ("x", "y") if test.op.name in ("tf.greater", "tf.greater_equal") else ("y", "x")
+    above, below = ("x", "y") if test.op.name in GREATER else ("y", "x")
     if test.op.name not in ("tf.greater", "tf.greater_equal", "tf.less", "tf.less_equal"):
         return False
     scan = _scan(test.value("x")) or _scan(test.value("y"))

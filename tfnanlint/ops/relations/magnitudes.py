@@ -8,7 +8,7 @@ from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, one_axis
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import EUCLIDEAN
+from tfnanlint.ops.traits import EUCLIDEAN, FLOORS, SQUARES
 from tfnanlint.values.value import NO_CONSTANT, SMALLEST, Value, outward
 
 _SUBNORMAL: Final = 1.2248  # the root of 1.5
@@ -87,7 +87,7 @@ def norm_of(divisor: Value, x: Value, depth: int = _DEPTH) -> Site | None:
         return None
     if made.op.name == "tf.sqrt":
         return squares_of(made.value("x"), x)
-    if made.op.name in ("tf.add", "tf.maximum"):
+    if made.op.name in FLOORS:
         return _larger(made, x, norm_of, depth)
     euclidean = made.op.name != "tf.norm" or made.const("ord", "euclidean") in EUCLIDEAN
     return made if euclidean and _in_place(made, divisor) and same(made.value("x"), x) else None
@@ -117,7 +117,7 @@ def _larger(made: Site, x: Value, found: object, depth: int) -> Site | None:
 
 def square_of(value: Value, x: Value) -> bool:
     """Whether a value is the square of another."""
-    made = made_by(value, "tf.square", "tf.multiply", "tf.pow", aligned=True)
+    made = made_by(value, *SQUARES, aligned=True)
     if made is None:
         return False
     if made.op.name == "tf.pow":
@@ -139,7 +139,7 @@ def _extreme_of(divisor: Value, x: Value, depth: int) -> bool:
     )
     if made is None or depth == 0:
         return False
-    if made.op.name in ("tf.add", "tf.maximum"):
+    if made.op.name in FLOORS:
         return any(
             [
                 _extreme_of(made.value(param), x, depth - 1)

@@ -8,6 +8,7 @@ from tfnanlint.ops.relations.counts import axis_of
 from tfnanlint.ops.relations.magnitudes import square_of
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import SQUARES
 from tfnanlint.values.value import FLOATS, HALVES, INF, NO_CONSTANT, Value
 
 _LONGEST = 2.0**-31  # 1 / n of as many as an axis holds
@@ -37,7 +38,7 @@ def softmax_axis(x: Value) -> Any:
 
 def of_squares(total: Site, x: Value) -> Value | None:
     """The sum of the squares of shares along their axis, or of all."""
-    made = made_by(x, "tf.square", "tf.multiply", "tf.pow", aligned=True) if x.lo == 0 else None
+    made = made_by(x, *SQUARES, aligned=True) if x.lo == 0 else None
     p = made.value("x") if made is not None else None
     return squared_and_summed(total, p) if p is not None and square_of(x, p) else None
 

@@ -9,7 +9,7 @@ from typing import Final
 from tfnanlint.ops.relations.counts import one_axis
 from tfnanlint.ops.relations.tested import under
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import ABOVE, CASTS, FLOAT_CASTS, NOT_ABOVE
+from tfnanlint.ops.traits import ABOVE, CASTS, EQUALITIES, FLOAT_CASTS, NOT_ABOVE, SQUARES
 from tfnanlint.values.value import INF, MIXED, SMALLEST, WHOLE, Value, outward, rounded
 
 _ONE: Final = Value(1.0, 1.0, kind="number")
@@ -58,7 +58,7 @@ def squares_of_complements(a: Value, b: Value) -> bool:
 
 
 def _squared(value: Value) -> Value | None:
-    made = made_by(value, "tf.square", "tf.multiply", "tf.pow", aligned=True)
+    made = made_by(value, *SQUARES, aligned=True)
     if (
         made is None
         or made.op.name == "tf.pow"
@@ -237,7 +237,7 @@ def _answered(a: Value, condition: Value, truth: bool) -> bool:
     if test is None:
         return False
     x, y, name = test.value("x"), test.value("y"), test.op.name
-    if name in ("tf.equal", "tf.not_equal"):
+    if name in EQUALITIES:
         return same(x, a) and y.lo == y.hi == 0 or same(y, a) and x.lo == x.hi == 0
     return same(x, a) and (y.lo > 0 if name in ("tf.less", "tf.greater_equal") else y.lo >= 0)
 
