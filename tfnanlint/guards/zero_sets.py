@@ -24,6 +24,7 @@ _INVERSES: Final[dict[str, Callable[[float], float]]] = {
 }
 _CLIP: Final = "tf.clip_by_value"
 _STEPS: Final = (*_INVERSES, *CASTS, *ARITHMETIC, *BOUNDS)
+_WITH_NUMBER: Final = (*ARITHMETIC, *ONE_SIDED_BOUNDS)  # solved where one operand is known
 _DEPTH: Final = 8
 
 
@@ -50,7 +51,7 @@ def _equations(value: Value) -> Iterator[tuple[Value, float]]:
         if site is None:
             return
         try:
-            if site.op.name in (*ARITHMETIC, *ONE_SIDED_BOUNDS):
+            if site.op.name in _WITH_NUMBER:
                 known = next((param for param in ("y", "x") if site.value(param).exact), "")
                 if not known or site.op.name == "tf.divide" and known == "x":
                     return

@@ -18,6 +18,7 @@ from tfnanlint.values.value import Value
 _PROB: Final = "method.prob"
 _EXP: Final = "tf.exp"
 _SOFTMAX: Final = "tf.nn.softmax"
+_SEEN_THROUGH: Final = (*GATHERS, *SLICES, TOTAL, MEAN)
 _GUARD: Final = 0.1  # a number up to this that is added is a guard
 _TAME: Final = -80.0  # exponents above do not underflow
 _DEPTH: Final = 4
@@ -100,7 +101,7 @@ def _softmax(atom: Atom, depth: int) -> bool:
 
 def _inside(atom: Atom) -> Monomial | None:
     """The product that an atom picks elements of, or adds up."""
-    if atom.op not in (*GATHERS, *SLICES, TOTAL, MEAN) or not atom.terms:
+    if atom.op not in _SEEN_THROUGH or not atom.terms:
         return None
     single = atom.terms[0].single
     return None if single is None else single[0]

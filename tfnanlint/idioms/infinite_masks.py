@@ -17,6 +17,7 @@ from tfnanlint.program.module import Module
 from tfnanlint.uses.uses import absorbed
 from tfnanlint.values.value import INF, Value
 
+_COMBINING: Final = (*MASKINGS, *ADDITIONS)
 _OTHER_OPERAND: Final = (("x", "y"), ("y", "x"))
 _MAX_MASKING: Final = 24  # values in which a mask is looked for
 _MAX_CONDITION: Final = 60
@@ -122,11 +123,7 @@ def _is_range(value: Value, depth: int = 6) -> bool:
 def is_chosen(x: Value) -> bool:
     """Whether a `tf.where` puts the -inf in, which lets no gradient back from there."""
     origin = x.origin
-    while (
-        isinstance(origin, Site)
-        and origin.op.passes
-        and origin.op.name not in (*MASKINGS, *ADDITIONS)
-    ):
+    while isinstance(origin, Site) and origin.op.passes and origin.op.name not in _COMBINING:
         origin = origin.value(origin.op.passes).origin
     return isinstance(origin, Site) and origin.op.name == "tf.where"
 

@@ -32,6 +32,7 @@ from tfnanlint.values.value import INF, Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
+_CONVERSIONS: Final = (*FLOAT_CASTS, *MAKES_TENSOR, *IDENTITIES)
 _OTHER_OPERAND: Final = (("x", "y"), ("y", "x"))
 # The parameters of ops that take a constant to fill with.
 _FILLS: Final = {
@@ -297,11 +298,7 @@ def is_wrapped(log: Site, interpreter: Evaluator) -> bool:
     if not all(map(_computes_nothing, before)) or _returned(last, log, interpreter) is not log.node:
         return False
     argument = behind(log.value("x"))
-    while isinstance(argument, Site) and argument.op.name in (
-        *FLOAT_CASTS,
-        *MAKES_TENSOR,
-        *IDENTITIES,
-    ):
+    while isinstance(argument, Site) and argument.op.name in _CONVERSIONS:
         argument = behind(argument.value("x"))
     is_parameter = isinstance(argument, Note) and bool(argument.parameter)
     return is_parameter and isinstance(log.args.get("x"), (ast.Name, ast.Call))

@@ -37,6 +37,7 @@ _ENDS: Final = (
     *NEGATIONS,
     *WINDOW_SUMS,
 )
+_NEGATING: Final = (*NEGATIONS, *FACTORS)
 _CLOSE: Final = 1e-6
 
 
@@ -76,9 +77,9 @@ def variance_of(difference: Site) -> Variance | None:
 def _takes_away(addition: Site) -> bool:
     """Whether an operand of a sum may be negated or a multiple: `s + (-1.0) * m * m`."""
     makers = [addition.maker(param) for param in ("x", "y")]
-    return any(
-        [maker is not None and maker.name in (*NEGATIONS, *FACTORS) for maker in makers]
-    ) or any([isinstance(node, ast.UnaryOp) for node in addition.args.values()])
+    return any([maker is not None and maker.name in _NEGATING for maker in makers]) or any(
+        [isinstance(node, ast.UnaryOp) for node in addition.args.values()]
+    )
 
 
 def _says_nothing(difference: Site) -> bool:

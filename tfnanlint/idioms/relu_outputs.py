@@ -18,6 +18,7 @@ Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innerm
 
 RELUS: Final = (*traits.RELUS, "keras.activations.relu")
 RELU_LAYERS: Final = ("keras.layers.ReLU",)
+_WITH_RELU: Final = (*RELUS, *RELU_LAYERS)
 _ACTIVATIONS: Final = ("activation", "activation_fn")
 _DEPTH: Final = 16
 
@@ -141,7 +142,7 @@ def _is_relu(activation: Value) -> bool:
     if isinstance(activation.const, str) and activation.kind == "string":
         return activation.const in ("relu", "relu6")
     name = getattr(activation.obj, "name", "")
-    return activation.kind in ("function", "layer") and name in (*RELUS, *RELU_LAYERS)
+    return activation.kind in ("function", "layer") and name in _WITH_RELU
 
 
 def _is_softmax(construction: Site) -> bool:
