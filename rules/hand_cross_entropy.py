@@ -61,7 +61,7 @@ from tfnanlint.api import (
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     logarithm = logged(log)
-    if logarithm is None or not logarithm.producer.complete:
+    if logarithm is None or not (logarithm.layer or logarithm.producer.complete):
         yield from picked(log, here)
         return
     is_valued = log.differentiated is Differentiated.NO  # no gradient that could be gone
@@ -85,6 +85,13 @@ def why(*probabilities: Probability) -> str:
     return "it becomes inf, and its gradient NaN, as soon as the output rounds to 0 or 1"
 
 
+def advice(*probabilities: Probability) -> str:
+    """What to do where a layer keeps the logits to itself."""
+    if all(one.layer is None for one in probabilities):
+        return ""
+    return "let the layer give logits (no activation), and compute the loss from_logits"
+
+
 def binary(
     log: Site,
     loss: cross_entropy.BinaryCrossEntropy,
@@ -97,7 +104,9 @@ def binary(
     def fixes() -> list[Fix]:
         return cross_entropy_repairs.binary(here, log, loss, outer)
 
-    if not here.visible(loss.sigmoid, log) and not here.possible(fixes):
+    # Where the logits are out of reach the logarithm is repaired (TFN301); a guarded one is finite.
+    is_guarded = any(one.guard for one in loss.probabilities)
+    if not is_guarded and not here.visible(loss.sigmoid, log) and not here.possible(fixes):
         return
     covers = [
         *(half.log.node for half in loss.halves),
@@ -110,6 +119,7 @@ def binary(
         Certainty.MAY,
         fixes(),
         node=loss.whole,
+        help=advice(*loss.probabilities),
         covers=covers,
     )
 
@@ -117,7 +127,7 @@ def binary(
 def is_entropy(loss: cross_entropy.BinaryCrossEntropy, log: Site, here: Context) -> bool:
     """Whether the labels are the probability itself."""
     labels = probability(here.value(loss.labels, log.point)) if loss.labels is not None else None
-    return labels is not None and labels.producer is loss.sigmoid
+    return labels is not None and labels.output is loss.halves[0].probability.output
 
 
 def categorical(
@@ -127,7 +137,9 @@ def categorical(
         return cross_entropy_repairs.categorical(here, log, logarithm, outer)
 
     # Where the logits are out of reach the logarithm is repaired (TFN301), not the loss.
-    is_guarded = here.visible(logarithm.producer, log) and logarithm.guard
+    is_guarded = logarithm.guard and (
+        logarithm.layer is not None or here.visible(logarithm.producer, log)
+    )
     if not is_guarded and not here.possible(fixes):
         return
     products = outer.products()
@@ -138,6 +150,7 @@ def categorical(
         Certainty.MAY,
         fixes(),
         node=products[-1],
+        help=advice(logarithm),
         covers=[log.node, *products],
     )
 

@@ -114,7 +114,7 @@ class LinearContext:
         """Whether a factor is neither a number nor the probability itself."""
         value = self.value(_without_sign(node))
         factor = probability(value)
-        return not value.is_number and (factor is None or factor.producer is not logarithm.producer)
+        return not value.is_number and (factor is None or factor.output is not logarithm.output)
 
     def _has_negated_factor(self) -> bool:
         return len(self.chain) > 1 and any(map(is_negation, ast.walk(self.chain[1])))
@@ -177,7 +177,7 @@ class LinearContext:
             inner = (
                 logged(site) if site is not None and site.op.name in NATURAL_LOGARITHMS else None
             )
-            if site is not None and inner is not None and inner.producer is logarithm.producer:
+            if site is not None and inner is not None and inner.output is logarithm.output:
                 logarithms.append((site, inner))
         if len(logarithms) != 1 or len(factors) < 2:
             return None

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import ARITHMETIC, CASTS, FLOORS, IDENTITIES, STEP_CURVES
 from tfnanlint.values.value import Value
@@ -25,12 +26,19 @@ SMALL = 0.1  # what is added to a probability up to this is a guard, not a term
 class Probability:
     """`producer` is the softmax or sigmoid; `complement`: 1 - p arrives; `guard` is the epsilon it
     is kept away from 0 with, 0 when there is none; `added`: it is added, and moves all values.
+    `layer` is the layer's call that the producer is the activation of: its logits have no name.
     """
 
     producer: Site
     complement: bool = False
     guard: float = 0.0
     added: bool = False
+    layer: Site | None = None
+
+    @property
+    def output(self) -> Site:
+        """The op application whose result the probability is."""
+        return self.layer or self.producer
 
     @property
     def logits(self) -> str:
@@ -40,11 +48,15 @@ class Probability:
 
 def logged(log: Site) -> Probability | None:
     """The probability whose logarithm a site of log or log1p takes; None when it takes something
-    else.
+    else, and for the unguarded output of a layer, which nothing but the logarithm can mend.
     """
     x = log.value("x")
-    if log.op.name != "tf.math.log1p":
-        return probability(x)
+    found = probability(x) if log.op.name != "tf.math.log1p" else _of_negated(x)
+    return None if found is None or found.layer is not None and not found.guard else found
+
+
+def _of_negated(x: Value) -> Probability | None:
+    """`log1p(-p)` takes the logarithm of 1 - p."""
     negated = x.origin if isinstance(x.origin, Site) and x.origin.op.name == "tf.negative" else None
     inner = probability(negated.value("x")) if negated is not None else None
     return None if inner is None or inner.complement else replace(inner, complement=True)
@@ -66,7 +78,8 @@ def probability(value: Value, depth: int = 8) -> Probability | None:
         return _with_constant(site, depth)
     if name == "tf.subtract":
         return _complement(site.value("x"), site.value("y"), depth)
-    return None
+    last = ending(value)
+    return Probability(last, layer=site) if last is not None and last.op.name in PRODUCERS else None
 
 
 def _guarded(found: Probability | None, floor: Value, added: bool = False) -> Probability | None:

@@ -264,6 +264,7 @@ class _Work:
         places = _Places(self.source, step.shift, [fix for _, fix in step.batch])
         rest = Counter((f.code, places.old(f.span)) for f in self.findings if id(f) not in fixed)
         gone = {(f.code, places.old(f.span), f.message) for f in self.findings if id(f) in fixed}
+        capped = Counter((f.code, places.old(f.span)) for f, fix in step.batch if not fix.claim.safe)
         for finding in step.findings:
             key = finding.code, places.new(finding.span)
             rest[key] -= 1
@@ -271,6 +272,9 @@ class _Work:
                 continue
             if (*key, finding.message) in gone:
                 return _Fault("the finding is still there after its fix", finding, step)
+            # A floor makes the value finite; that its gradient is 0 there is told, and stays.
+            if not finding.fixes and _takes_place(finding, capped, places):
+                continue
             return self._new_finding(step, finding)
         hidden = next(
             (

@@ -46,7 +46,11 @@ def _cost_of(probabilities: tuple[Probability, ...]) -> tuple[Claim, str]:
 
 
 def binary(here: Context, log: Site, loss: BinaryCrossEntropy, outer: LinearContext) -> list[Fix]:
-    """The loss op on the logits, and stable forms of the two logarithms."""
+    """The loss op on the logits, and stable forms of the two logarithms; none where these logits
+    stay inside a layer.
+    """
+    if any(probability.layer is not None for probability in loss.probabilities):
+        return []
     return [*_sigmoid_loss(here, log, loss, outer), *_stable_halves(here, log, loss)]
 
 
@@ -139,7 +143,11 @@ def _stable_halves(here: Context, log: Site, loss: BinaryCrossEntropy) -> list[F
 def categorical(
     here: Context, log: Site, probability: Probability, outer: LinearContext
 ) -> list[Fix]:
-    """The stable logarithm of the softmax, and the loss op on the logits."""
+    """The stable logarithm of the softmax, and the loss op on the logits; none where these logits
+    stay inside a layer.
+    """
+    if probability.layer is not None:
+        return []
     softmax = probability.producer
     claim, cost = _cost_of((probability,))
     stable = here.rewrite(
