@@ -65,9 +65,23 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
             or not here.numeric(masked.site.value(masked.param))
             or promised(masked, here)
             or of_labels(masked.site)
+            or hidden_before(masked, here)
         ):
             continue
         yield finding(masked, here)
+
+
+def hidden_before(masked: Masked, here: Context) -> bool:
+    """Whether an earlier choice hides the same result: its finding is the one of this hazard."""
+    first = here.masks.of(masked.site)
+    return (
+        first is not None
+        and first.choice.node is not masked.choice.node
+        and first.choice.differentiated is not Differentiated.NO
+        and first.param == masked.param
+        and first.choice.op.name == masked.choice.op.name
+        and not first.cut
+    )
 
 
 def promised(masked: Masked, here: Context) -> bool:

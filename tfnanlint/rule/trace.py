@@ -81,7 +81,7 @@ def _add_note(steps: list[Step], rows: set[Any], note: Note) -> None:
         return
     rows.add((note.text,))
     said = note.text.startswith("default") or " is taken " in note.text
-    text = note.text if said else f"nothing is known about {note.text}"
+    text = note.text if said else f"the value of {note.text} is unknown"
     start = note.source.offset(note.node.lineno, note.node.col_offset)
     row = note.node.lineno
     function = function_at(note.source.tree, row)
