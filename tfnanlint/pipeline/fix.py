@@ -264,7 +264,9 @@ class _Work:
         places = _Places(self.source, step.shift, [fix for _, fix in step.batch])
         rest = Counter((f.code, places.old(f.span)) for f in self.findings if id(f) not in fixed)
         gone = {(f.code, places.old(f.span), f.message) for f in self.findings if id(f) in fixed}
-        capped = Counter((f.code, places.old(f.span)) for f, fix in step.batch if not fix.claim.safe)
+        capped = Counter(
+            (f.code, places.old(f.span)) for f, fix in step.batch if not fix.claim.safe
+        )
         for finding in step.findings:
             key = finding.code, places.new(finding.span)
             rest[key] -= 1

@@ -57,8 +57,8 @@ class Stack:
         return x
 
     def added(self, model: Value, layer: Value) -> Value:
-        """The model after `model.add(layer)`."""
-        return self._with(model, (*self.layers, layer))
+        """The model after `model.add(layer)`; `keras.Input` states a shape and is none."""
+        return model if is_input(layer) else self._with(model, (*self.layers, layer))
 
     def popped(self, model: Value) -> Value:
         """The model after `model.pop()`."""
@@ -70,6 +70,11 @@ class Stack:
             obj=Stack(self.name, self.site, layers, self.complete, self.unseen),
             origin=model.origin,
         )
+
+
+def is_input(layer: Value) -> bool:
+    """Whether a layer is `keras.Input(...)`, which states the shape of what a model is given."""
+    return isinstance(layer.origin, Site) and layer.origin.op.name == "keras.Input"
 
 
 def called(layer: Value, x: Value, call: Site) -> Value:
@@ -685,7 +690,7 @@ _merge("Dot dot", _inner, "axes normalize")
 def _sequential(site: Site) -> Value:
     given = site.value("layers")
     seen = given.kind == "sequence" and isinstance(given.obj, tuple)
-    layers = given.obj if seen else ()
+    layers = tuple(layer for layer in given.obj if not is_input(layer)) if seen else ()
     known = seen or not site.given("layers") or given.kind == "none"
     unseen = Stack("keras.Sequential", site, (), False)
     return Value(

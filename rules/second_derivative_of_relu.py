@@ -1,0 +1,63 @@
+"""Second derivative of a network whose only bends are those of relu: it is 0 everywhere.
+
+A network of linear layers and relu is piecewise linear in its input. Its first derivative by the
+input is constant on each piece, and its second one is 0. A loss made of that second derivative (the
+residual of a differential equation, a bending energy) has no gradient either: it stays where it is,
+and the network learns nothing of it. No value becomes NaN, so nothing tells.
+
+Bad:
+    net = tf.keras.Sequential(
+        [tf.keras.layers.Dense(20, activation="relu"), tf.keras.layers.Dense(1)]
+    )
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            u = net(x)
+        slope = inner.gradient(u, x)
+    curvature = outer.gradient(slope, x)
+
+Good:
+    net = tf.keras.Sequential(
+        [tf.keras.layers.Dense(20, activation="tanh"), tf.keras.layers.Dense(1)]
+    )
+
+`tanh`, `softplus`, `swish`, `gelu` and `sin` have a second derivative. `elu` and `selu` have one on
+one side of 0 only.
+
+Nothing is reported where the second gradient is by the weights, as in a gradient penalty: that one
+is not 0.
+
+See also: https://www.tensorflow.org/guide/advanced_autodiff
+"""
+
+from tfnanlint.api import (
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    derivatives,
+    piecewise_linear,
+    rule,
+)
+
+
+@rule("TFN210", "second-derivative-of-relu", on="method.gradient tf.gradients")
+def check(gradient: Site, here: Context) -> Iterator[Finding]:
+    taken = derivatives.derivative(gradient)
+    if taken is None or taken.order < 2:
+        return
+    network = piecewise_linear.pieces(taken.value, taken.x)
+    if network is None or not network.bends:
+        return
+    bend = network.bends[0]
+    where = f" ({here.line(bend.node)})" if bend.source is here.source else ""
+    yield here.finding(
+        gradient,
+        None,
+        f"second derivative of a network that only relu bends{where}: it is 0 everywhere, and a "
+        "loss made of it has no gradient",
+        Certainty.MAY,
+        help="use an activation that is curved: tanh, softplus or swish",
+    )

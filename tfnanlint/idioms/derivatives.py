@@ -1,0 +1,91 @@
+"""Derivatives of derivatives: `tape.gradient(tape.gradient(u, x), x)` is the second of u by x."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tfnanlint.ops.provenance import Walk, behind, site_behind
+from tfnanlint.ops.site import Site, same
+from tfnanlint.ops.traits import SLICES, TOTALS
+from tfnanlint.values.value import Value
+
+#: What takes gradients: its parameters for what is differentiated, and by what.
+TAKERS: Final = {"method.gradient": ("target", "sources"), "tf.gradients": ("ys", "xs")}
+_HESSIANS: Final = ("tf.hessians",)
+_SEEN_THROUGH: Final = frozenset((*SLICES, *TOTALS))
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """The derivative of `value` by `x`, taken `order` times."""
+
+    value: Value
+    x: Value
+    order: int
+
+
+def derivative(site: Site) -> Derivative | None:
+    """What a site that takes a gradient by one tensor differentiates in the end; None for others.
+
+    Gradients of the gradient by the same tensor count together; sums, means and parts of it are
+    seen through.
+    """
+    names = TAKERS.get(site.op.name)
+    if names is None or not all(map(site.given, names)):
+        return None
+    x = _one(site.value(names[1]))
+    if x is None:
+        return None
+    order = 2 if site.name in _HESSIANS else 1
+    value = _one(site.value(names[0]))
+    inner = None if value is None else _gradient_behind(value)
+    if inner is not None and same(inner.x, x):
+        return Derivative(inner.value, x, inner.order + order)
+    return None if value is None else Derivative(value, x, order)
+
+
+def _gradient_behind(value: Value) -> Derivative | None:
+    for _ in range(8):
+        origin = behind(value)
+        if not isinstance(origin, Site):
+            return None
+        if origin.op.name in TAKERS:
+            return derivative(origin)
+        if not origin.op.passes and origin.op.name not in _SEEN_THROUGH:
+            return None
+        value = origin.value(origin.op.passes or origin.op.main)
+    return None
+
+
+def _one(value: Value) -> Value | None:
+    """The value itself, or the only element of a list."""
+    if not isinstance(value.obj, tuple):
+        return value
+    return value.obj[0] if len(value.obj) == 1 else None
+
+
+def powers(taken: Derivative) -> Iterator[tuple[Site, int]]:
+    """The powers that what is differentiated is made of, each with its exponent; the least one of
+    those that have several. Exponents that are no whole numbers are left out.
+    """
+    walk = Walk(taken.value)
+    for value in walk:
+        site = site_behind(value)
+        if site is None or site.op.name in TAKERS:
+            continue
+        if site.op.name == "tf.pow" and site.given("y"):
+            exponents = _whole_numbers(site.value("y").const)
+            if exponents and min(exponents) >= 1:
+                yield site, min(exponents)
+        walk.enter(site)
+
+
+def _whole_numbers(constant: Any) -> list[int]:
+    """The numbers of a constant, nested or not; none where one is no whole number."""
+    if isinstance(constant, (list, tuple)):
+        parts = [_whole_numbers(inner) for inner in constant]
+        return [number for part in parts for number in part] if all(parts) else []
+    is_whole = isinstance(constant, (int, float)) and float(constant).is_integer()
+    return [int(constant)] if is_whole else []

@@ -1,0 +1,157 @@
+"""Values that are piecewise linear in an input: what a network of dense and relu layers gives.
+
+Their second derivative by that input is 0 on every piece. The first one steps at each bend.
+
+    u = dense(relu(dense(x)))             piecewise linear in x, bent by one relu
+    u = dense(tanh(dense(x)))             curved
+    u = relu(dense(x)) * relu(dense(x))   curved: a product of two values that depend on x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from tfnanlint.idioms.loss_pairs import unfolded
+from tfnanlint.ops.provenance import behind
+from tfnanlint.ops.site import Site, same
+from tfnanlint.ops.traits import (
+    ADDITIONS,
+    CASTS,
+    MATRIX_PRODUCTS,
+    NEGATIONS,
+    ONE_SIDED_BOUNDS,
+    RELUS,
+    TOTALS,
+    VARIABLES,
+)
+from tfnanlint.values.value import Note, Value
+
+_DEPTH: Final = 40
+_BENDS: Final = frozenset(
+    (*RELUS, *ONE_SIDED_BOUNDS, "keras.activations.relu", "tf.nn.leaky_relu", "tf.abs")
+)
+_BENDING_LAYERS: Final = frozenset(("keras.layers.ReLU", "keras.layers.LeakyReLU"))
+_BENDING_NAMES: Final = frozenset(("relu", "relu6", "leaky_relu"))
+_SUMS: Final = frozenset((*ADDITIONS, *NEGATIONS, *TOTALS, *CASTS, "tf.concat", "tf.stack"))
+_PRODUCTS: Final = frozenset((*MATRIX_PRODUCTS, "tf.multiply", "tf.nn.bias_add"))
+_DIVISIONS: Final = frozenset(("tf.divide",))
+_LINEAR_LAYERS: Final = frozenset(
+    f"keras.layers.{name}"
+    for name in (
+        "Dense EinsumDense Conv1D Conv2D Conv3D DepthwiseConv2D SeparableConv2D Flatten Reshape "
+        "Permute RepeatVector Concatenate Add Subtract Average Activation AveragePooling1D "
+        "AveragePooling2D GlobalAveragePooling1D GlobalAveragePooling2D UpSampling1D ZeroPadding2D"
+    ).split()
+)
+_LAYER_FUNCTIONS: Final = frozenset(("tf.layers.dense", "tf.layers.conv2d"))
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """What is piecewise linear: whether it depends on the input at all, and the ops and layers
+    that bend it.
+    """
+
+    depends: bool
+    bends: tuple[Site, ...] = ()
+
+
+CONSTANT: Final = Pieces(False)
+
+
+def pieces(value: Value, x: Value, depth: int = _DEPTH) -> Pieces | None:
+    """How a value depends on `x`, where it is piecewise linear in it; None where it is curved, or
+    that is not known.
+    """
+    if same(value, x):
+        return Pieces(True)
+    if value.is_number:
+        return CONSTANT
+    origin = behind(unfolded(value))
+    if not isinstance(origin, Site):
+        # a parameter or an attribute beside x: it has its own name
+        return CONSTANT if isinstance(origin, Note) and origin.text else None
+    if depth == 0:
+        return None
+    return _of_site(origin, lambda inner: pieces(inner, x, depth - 1))
+
+
+def _of_site(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | None:
+    if site.library == "layer":
+        return _of_layer(site, inner)
+    name, operands = site.op.name, [site.value(param) for param in site.args]
+    if name in VARIABLES:
+        return CONSTANT
+    if site.op.passes:
+        return inner(site.value(site.op.passes))
+    if name in _LAYER_FUNCTIONS:
+        return _activated(site, inner(site.value(site.op.main)), site.value("activation"))
+    if name in _SUMS:
+        return _joined(map(inner, _elements(operands)))
+    if name in _BENDS:
+        return _bent(site, _joined(map(inner, operands)))
+    if name in _PRODUCTS:
+        return _product([inner(operand) for operand in operands])
+    if name in _DIVISIONS:
+        divisor = inner(site.value("y"))
+        return inner(site.value("x")) if divisor == CONSTANT else None
+    return None
+
+
+def _of_layer(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | None:
+    construction = getattr(site.value("layer").obj, "site", None)
+    if not isinstance(construction, Site):
+        return None
+    given = _joined(map(inner, _elements([site.value("input")])))
+    name = construction.op.name
+    if name in _BENDING_LAYERS:
+        return _bent(construction, given)
+    if name not in _LINEAR_LAYERS:
+        return None
+    is_given = construction.given("activation")
+    return _activated(construction, given, construction.value("activation") if is_given else None)
+
+
+def _activated(site: Site, given: Pieces | None, activation: Value | None) -> Pieces | None:
+    if activation is None or activation.kind == "none" or activation.const == "linear":
+        return given
+    name = getattr(activation.obj, "name", activation.const)
+    is_bend = name in _BENDING_NAMES or name in _BENDS or name in _BENDING_LAYERS
+    return _bent(site, given) if is_bend else None
+
+
+def _bent(site: Site, given: Pieces | None) -> Pieces | None:
+    if given is None or not given.depends:
+        return given
+    return Pieces(True, (*given.bends, site))
+
+
+def _joined(parts: Iterable[Pieces | None]) -> Pieces | None:
+    """A sum of parts."""
+    depends = False
+    bends: list[Site] = []
+    for part in parts:
+        if part is None:
+            return None
+        depends = depends or part.depends
+        bends += part.bends
+    return Pieces(depends, tuple(bends))
+
+
+def _product(factors: list[Pieces | None]) -> Pieces | None:
+    """A product, in which at most one factor may depend on the input."""
+    whole = _joined(factors)
+    is_linear = whole is not None and sum(one.depends for one in factors if one is not None) <= 1
+    return whole if is_linear else None
+
+
+def _elements(values: Iterable[Value]) -> list[Value]:
+    """Values, those of lists and tuples one by one."""
+    return [
+        inner
+        for value in values
+        for inner in (value.obj if isinstance(value.obj, tuple) else (value,))
+        if isinstance(inner, Value) and inner.kind not in ("string", "none")
+    ]
