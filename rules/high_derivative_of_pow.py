@@ -15,9 +15,10 @@ Bad:
 Good:
     y = x * x
 
-Nothing is reported where the exponent is not a whole number: TFN104 speaks of those.
+Nothing is reported where the exponent is not a whole number: TFN104 speaks of those. There is no
+automatic fix: the finding stands at the derivative, and the power may be shared.
 
-See also: https://github.com/tensorflow/tensorflow/issues/35011
+Seen in the wild: https://github.com/tensorflow/tensorflow/issues/35011
 """
 
 from tfnanlint.api import (

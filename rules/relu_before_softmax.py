@@ -34,6 +34,7 @@ from tfnanlint.api import (
     Site,
     relu_outputs,
     rule,
+    traits,
 )
 
 LOSSES = {
@@ -114,7 +115,7 @@ def without(relu: Site, here: Context) -> list[Fix]:
     )
     if relu.op.name in relu_outputs.RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []
-    if relu.op.name in relu_outputs.RELU_LAYERS:
+    if relu.op.name in traits.RELU_LAYERS:
         return here.rewrite(relu, 'keras.layers.Activation("linear")', **keep)
     for param in ("activation", "activation_fn"):
         if param in relu.args:

@@ -26,9 +26,12 @@ Good:
 one side of 0 only.
 
 Nothing is reported where the second gradient is by the weights, as in a gradient penalty: that one
-is not 0.
+is not 0. There is no automatic fix: another activation makes another network, which has to be
+trained anew.
 
 See also: https://www.tensorflow.org/guide/advanced_autodiff
+
+Seen in the wild: https://github.com/lululxvi/deepxde/issues/80 (the advice against relu)
 """
 
 from tfnanlint.api import (

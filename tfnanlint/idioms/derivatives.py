@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tfnanlint.ops.provenance import Walk, behind, site_behind
 from tfnanlint.ops.site import Site, same
@@ -76,16 +76,15 @@ def powers(taken: Derivative) -> Iterator[tuple[Site, int]]:
         if site is None or site.op.name in TAKERS:
             continue
         if site.op.name == "tf.pow" and site.given("y"):
-            exponents = _whole_numbers(site.value("y").const)
+            exponents = _whole_numbers(site.value("y"))
             if exponents and min(exponents) >= 1:
                 yield site, min(exponents)
         walk.enter(site)
 
 
-def _whole_numbers(constant: Any) -> list[int]:
-    """The numbers of a constant, nested or not; none where one is no whole number."""
-    if isinstance(constant, (list, tuple)):
-        parts = [_whole_numbers(inner) for inner in constant]
+def _whole_numbers(value: Value) -> list[int]:
+    """The numbers of a constant or a nested list; none where one is no whole number."""
+    if isinstance(value.obj, tuple):
+        parts = [_whole_numbers(inner) for inner in value.obj]
         return [number for part in parts for number in part] if all(parts) else []
-    is_whole = isinstance(constant, (int, float)) and float(constant).is_integer()
-    return [int(constant)] if is_whole else []
+    return [int(value.lo)] if value.exact and float(value.lo).is_integer() else []

@@ -17,34 +17,17 @@ from tfnanlint.idioms.loss_pairs import unfolded
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import (
-    ADDITIONS,
-    CASTS,
-    MATRIX_PRODUCTS,
-    NEGATIONS,
-    ONE_SIDED_BOUNDS,
-    RELUS,
-    TOTALS,
+    BENDING_ACTIVATIONS,
+    BENDING_LAYERS,
+    BENDS,
+    LINEAR_LAYERS,
+    LINEAR_SUMS,
+    LINEAR_TIMES_CONSTANT,
     VARIABLES,
 )
 from tfnanlint.values.value import Note, Value
 
 _DEPTH: Final = 40
-_BENDS: Final = frozenset(
-    (*RELUS, *ONE_SIDED_BOUNDS, "keras.activations.relu", "tf.nn.leaky_relu", "tf.abs")
-)
-_BENDING_LAYERS: Final = frozenset(("keras.layers.ReLU", "keras.layers.LeakyReLU"))
-_BENDING_NAMES: Final = frozenset(("relu", "relu6", "leaky_relu"))
-_SUMS: Final = frozenset((*ADDITIONS, *NEGATIONS, *TOTALS, *CASTS, "tf.concat", "tf.stack"))
-_PRODUCTS: Final = frozenset((*MATRIX_PRODUCTS, "tf.multiply", "tf.nn.bias_add"))
-_DIVISIONS: Final = frozenset(("tf.divide",))
-_LINEAR_LAYERS: Final = frozenset(
-    f"keras.layers.{name}"
-    for name in (
-        "Dense EinsumDense Conv1D Conv2D Conv3D DepthwiseConv2D SeparableConv2D Flatten Reshape "
-        "Permute RepeatVector Concatenate Add Subtract Average Activation AveragePooling1D "
-        "AveragePooling2D GlobalAveragePooling1D GlobalAveragePooling2D UpSampling1D ZeroPadding2D"
-    ).split()
-)
 _LAYER_FUNCTIONS: Final = frozenset(("tf.layers.dense", "tf.layers.conv2d"))
 
 
@@ -88,13 +71,13 @@ def _of_site(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | No
         return inner(site.value(site.op.passes))
     if name in _LAYER_FUNCTIONS:
         return _activated(site, inner(site.value(site.op.main)), site.value("activation"))
-    if name in _SUMS:
+    if name in LINEAR_SUMS:
         return _joined(map(inner, _elements(operands)))
-    if name in _BENDS:
+    if name in BENDS:
         return _bent(site, _joined(map(inner, operands)))
-    if name in _PRODUCTS:
+    if name in LINEAR_TIMES_CONSTANT:
         return _product([inner(operand) for operand in operands])
-    if name in _DIVISIONS:
+    if name == "tf.divide":
         divisor = inner(site.value("y"))
         return inner(site.value("x")) if divisor == CONSTANT else None
     return None
@@ -106,9 +89,9 @@ def _of_layer(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | N
         return None
     given = _joined(map(inner, _elements([site.value("input")])))
     name = construction.op.name
-    if name in _BENDING_LAYERS:
+    if name in BENDING_LAYERS:
         return _bent(construction, given)
-    if name not in _LINEAR_LAYERS:
+    if name not in LINEAR_LAYERS:
         return None
     is_given = construction.given("activation")
     return _activated(construction, given, construction.value("activation") if is_given else None)
@@ -118,7 +101,7 @@ def _activated(site: Site, given: Pieces | None, activation: Value | None) -> Pi
     if activation is None or activation.kind == "none" or activation.const == "linear":
         return given
     name = getattr(activation.obj, "name", activation.const)
-    is_bend = name in _BENDING_NAMES or name in _BENDS or name in _BENDING_LAYERS
+    is_bend = name in BENDING_ACTIVATIONS or name in BENDS or name in BENDING_LAYERS
     return _bent(site, given) if is_bend else None
 
 

@@ -16,9 +16,8 @@ from tfnanlint.values.value import Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
-RELUS: Final = (*traits.RELUS, "keras.activations.relu")
-RELU_LAYERS: Final = ("keras.layers.ReLU",)
-_WITH_RELU: Final = (*RELUS, *RELU_LAYERS)
+RELUS: Final = (*traits.RELUS, traits.RELU_OF_KERAS)
+_WITH_RELU: Final = (*RELUS, *traits.RELU_LAYERS)
 _ACTIVATIONS: Final = ("activation", "activation_fn")
 _DEPTH: Final = 16
 
@@ -127,7 +126,7 @@ def _construction(layer: Value) -> Site | None:
 
 def _ends_in_relu(construction: Site) -> bool:
     """Whether a layer, or a layer function of TensorFlow 1, ends in a relu."""
-    if construction.op.name in RELU_LAYERS:
+    if construction.op.name in traits.RELU_LAYERS:
         return construction.const("negative_slope", 0) in (0, 0.0, None)
     for param in _ACTIVATIONS:
         if construction.given(param):

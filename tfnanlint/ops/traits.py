@@ -167,6 +167,8 @@ MASKINGS: Final = ("tf.where", "tf.multiply")
 ONE_SIDED_BOUNDS: Final = ("tf.maximum", "tf.minimum")
 BOUNDS: Final = ("tf.clip_by_value", *ONE_SIDED_BOUNDS)
 RELUS: Final = ("tf.nn.relu", "tf.nn.relu6")
+RELU_OF_KERAS: Final = "keras.activations.relu"
+RELU_LAYERS: Final = ("keras.layers.ReLU",)
 CLIPS: Final = frozenset((*BOUNDS, *RELUS))
 # Keep a value off 0 where the other operand is above it.
 FLOORS: Final = ("tf.add", "tf.maximum")
@@ -284,3 +286,22 @@ def is_random(name: str) -> bool:
 def draws_tensor(name: str) -> bool:
     """Whether an op of this name draws random numbers into a tensor, not into an array of NumPy."""
     return name.startswith(_RANDOM_TENSORS)
+
+
+# Ops and layers by what they do to the second derivative.
+LINEAR_SUMS: Final = frozenset(
+    (*ADDITIONS, *NEGATIONS, *TOTALS, *CASTS, "tf.add_n", "tf.concat", "tf.stack")
+)
+LINEAR_TIMES_CONSTANT: Final = frozenset((*MATRIX_PRODUCTS, "tf.multiply", "tf.nn.bias_add"))
+# Linear on each side of a bend.
+BENDS: Final = frozenset((*RELUS, *ONE_SIDED_BOUNDS, RELU_OF_KERAS, "tf.nn.leaky_relu", "tf.abs"))
+BENDING_LAYERS: Final = frozenset((*RELU_LAYERS, "keras.layers.LeakyReLU"))
+BENDING_ACTIVATIONS: Final = frozenset(("relu", "relu6", "leaky_relu"))
+LINEAR_LAYERS: Final = frozenset(
+    f"keras.layers.{name}"
+    for name in (
+        "Dense EinsumDense Conv1D Conv2D Conv3D DepthwiseConv2D SeparableConv2D Flatten Reshape "
+        "Permute RepeatVector Concatenate Add Subtract Average Activation AveragePooling1D "
+        "AveragePooling2D GlobalAveragePooling1D GlobalAveragePooling2D UpSampling1D ZeroPadding2D"
+    ).split()
+)
