@@ -31,7 +31,8 @@ trained anew.
 
 See also: https://www.tensorflow.org/guide/advanced_autodiff
 
-Seen in the wild: https://github.com/lululxvi/deepxde/issues/80 (the advice against relu)
+Seen in the wild: https://github.com/ComputationalDomain/PINNs/issues/1 (a net with relu that does
+not train, in PyTorch)
 """
 
 from tfnanlint.api import (
