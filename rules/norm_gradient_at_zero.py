@@ -109,12 +109,12 @@ def safe_order(norm: Site) -> bool:
 
 def can_vanish(norm: Site) -> bool:
     """Whether all elements can be 0 at once: not those of a softmax."""
-    x, result = norm.value("x"), norm.result
-    if result is not None and isinstance(result.obj, tuple):  # the direction and the norm
+    x, result = norm.value("x"), norm.result or norm.op.gives(norm)
+    if isinstance(result.obj, tuple):  # the direction and the norm
         result = result.obj[-1]
     return (
         x.zero
-        and (result is None or result.zero)
+        and result.zero
         and not x.guarded
         and not evidence.random_weight(x)
         and not evidence.made_by_keras(plain(x))

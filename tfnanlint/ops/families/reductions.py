@@ -24,6 +24,7 @@ from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
+from tfnanlint.ops.transfer.diagonals import least_on_diagonal
 from tfnanlint.ops.transfer.literals import literal_sum
 from tfnanlint.ops.transfer.promotion import indices
 from tfnanlint.values.value import MIXED, SMALLEST, WHOLE, Note
@@ -116,6 +117,8 @@ def _sum(site: Site) -> Value:
         or literal_sum(site, x)
     )
     result = kept if kept is not None else result
+    if kept is None and result.lo == 0 and least_on_diagonal(site, x):
+        result = result.but(zero=False)
     return or_of_none(result, x, 0.0)
 
 
@@ -494,12 +497,8 @@ def _norm_of(site: Site, x: Value) -> Value:
         if shares is not None:
             return t.sqrt(shares)
         norm = euclidean(x)
-        # of an identity matrix, the root of its size
-        return (
-            norm
-            if site.given("axis") or made_by(x, "tf.eye", aligned=True) is None
-            else norm.but(lo=max(norm.lo, 1.0), zero=False)
-        )
+        least = least_on_diagonal(site, x)
+        return norm.but(lo=max(norm.lo, least), zero=False) if least else norm
     return Value(0.0, INF, True, nan=x.nan or x.inf, inf=x.inf or x.known, dtype=x.dtype)
 
 

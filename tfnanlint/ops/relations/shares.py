@@ -45,8 +45,12 @@ def of_squares(total: Site, x: Value) -> Value | None:
 
 def squared_and_summed(total: Site, p: Value) -> Value | None:
     """What squares of shares add up to: at least 1 / n, along their axis at most 1."""
+    return squared_and_summed_along(p, axis_of(total))
+
+
+def squared_and_summed_along(p: Value, along: Any) -> Value | None:
+    """`squared_and_summed` along one axis, or over all elements where `along` is None."""
     axis, least = axis_of_shares(p) if p.lo == 0 and p.dtype not in HALVES else (NO_CONSTANT, 0.0)
-    along = axis_of(total)
     if axis is NO_CONSTANT or along is not None and along != axis:
         return None
     slack = 1024 * FLOATS.get(p.dtype or "float32", FLOATS["float32"]).eps
