@@ -15,11 +15,12 @@ from tfnanlint.ops.relations.counts import axis_of
 from tfnanlint.ops.relations.magnitudes import square_of
 from tfnanlint.ops.relations.shares import squared_and_summed_along
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import SQUARES
+from tfnanlint.ops.traits import CASTS, COPIES, SQUARES
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import Value
 
 _DEPTH: Final = 6
+_UNMOVED: Final = frozenset((*COPIES, *CASTS))
 _ARITHMETIC: Final[dict[str, Callable[[Value, Value], Value]]] = {
     "tf.add": t.add,
     "tf.subtract": t.subtract,
@@ -35,8 +36,8 @@ def diagonal(value: Value, depth: int = _DEPTH) -> Value | None:
     if not isinstance(site, Site) or depth == 0:
         return None
     name = site.op.name
-    if site.op.passes:
-        return diagonal(site.value(site.op.passes), depth - 1)
+    if name in _UNMOVED:
+        return diagonal(site.value(site.op.passes or "x"), depth - 1)
     if name == "tf.linalg.set_diag":
         return site.value("diagonal")
     if name == "tf.eye":
