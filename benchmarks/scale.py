@@ -1,70 +1,164 @@
 #!/usr/bin/env python3
-"""Whether a scan gives the same rows however it is run: scale.py make|run FILES.parquet [DIR...]
+"""What a scan of much code gives and costs: scale.py COMMAND FILES.parquet [...]
 
-`make FILES.parquet DIR...` writes all Python files and notebooks of the folders into one Parquet
-file; each folder directly in a DIR is a repository.
+`make FILES.parquet IN...` writes the Python files and notebooks of all repositories in the folders
+into one Parquet file, read as `tfnanlint scan --each` reads them: folders, archives, bare git.
 
-`run FILES.parquet [--only NAME]... [--work DIR]` lints them by `batch.lint`, by `tfnanlint scan`
-with one and two processes, by a scan that is killed three times and resumed, by Spark with two
-executors, by Ray with two workers, and by Spark with an executor that is killed in the middle. It
-prints rows, seconds, rows a second, CPU seconds for a million lines and the memory of the largest
-process, and ends with 1 when rows differ.
+`run FILES.parquet [--only WAY]... [--work DIR]` lints them in each way and compares the rows with
+the first: `batch.lint`, `tfnanlint scan` with one and two processes, a scan that is killed three
+times and resumed, Spark with two executors, Ray with two workers, and both with one that is killed
+in the middle. It prints files a second, CPU seconds for a million lines (of all processes) and the
+memory of the largest Python process; it ends with 1 when rows differ. `--in IN...` adds a way: the
+scan of the folders that the file was made of.
+
+`stages FILES.parquet` prints which share of the CPU time of one process each stage takes, by kind
+of file, and what 100 million files of that and of another mixture cost.
+
+`skew FILES.parquet [--workers N]` prints what the largest repositories take, and how much longer
+than its share the last worker needs.
+
+`memory FILES.parquet [--repositories N]` prints the memory of a process after each twentieth of
+the repositories; it ends with 1 when the later half needs more than the former.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
+import heapq
+import importlib.metadata
+import itertools
 import json
 import os
 import pathlib
-import resource
+import platform
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tfnanlint.batch import lint
+from tfnanlint import batch
+from tfnanlint.batch import FileRow, Judge, lint
 from tfnanlint.scan.inputs import load, references
 from tfnanlint.scan.schema import tables
 
-SUFFIXES = (".py", ".ipynb")
 SCHEMA = pa.schema([("repository", pa.string()), ("path", pa.string()), ("content", pa.binary())])
 GROUP = 500  # files of a row group
+TICKS = os.sysconf("SC_CLK_TCK")
 Rows = dict[str, list[str]]  # by kind of table: one digest a row, sorted
 
 
+# The input
+
+
 def make(out: str, folders: list[str]) -> None:
-    """Write the files of all repositories below the folders."""
+    """Write the files of all repositories in the folders."""
     rows: list[dict] = []
+    count: Counter[str] = Counter()
     with pq.ParquetWriter(out, SCHEMA, compression="zstd") as writer:
-        for folder in folders:
-            for repository in sorted(pathlib.Path(folder).iterdir()):
-                if repository.is_dir():
-                    rows += _files(repository)
-                while len(rows) >= GROUP:
-                    writer.write_table(pa.Table.from_pylist(rows[:GROUP], SCHEMA))
-                    rows = rows[GROUP:]
+        for reference in references(folders, each=True):
+            for repository in load(reference):
+                count["repositories"] += bool(repository.files)
+                for path in sorted(repository.files):
+                    data = repository.files[path]
+                    # Parquet knows no names that are not Unicode: they are left out of the measure
+                    path = path.encode("utf-8", "replace").decode()
+                    rows.append({"repository": repository.name, "path": path, "content": data})
+            while len(rows) >= GROUP:
+                writer.write_table(pa.Table.from_pylist(rows[:GROUP], SCHEMA))
+                count["files"] += GROUP
+                rows = rows[GROUP:]
         if rows:
             writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
+            count["files"] += len(rows)
+    print(f"{count['files']:,} files of {count['repositories']:,} repositories")
 
 
-def _files(repository: pathlib.Path) -> list[dict]:
-    paths = (path for path in sorted(repository.rglob("*")) if path.suffix in SUFFIXES)
-    return [
-        {
-            "repository": f"{repository.parent.name}/{repository.name}",
-            "path": str(path.relative_to(repository)),
-            "content": path.read_bytes(),
-        }
-        for path in paths
-        if path.is_file() and not path.is_symlink()
-    ]
+# What runs
+
+
+class Watch:
+    """CPU seconds and the largest memory of all processes below this one, as they come and go."""
+
+    def __init__(self) -> None:
+        self._cpu: dict[tuple[int, str], float] = {}
+        self.memory: Counter[str] = Counter()  # MiB, by name of the program
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds so far."""
+        return sum(self._cpu.values())
+
+    def _look(self) -> None:
+        while not self._ended.wait(0.25):
+            for process in descendants(os.getpid()):
+                with contextlib.suppress(OSError, IndexError, ValueError):
+                    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
+                    ticks = sum(map(int, fields.split()[11:13]))
+                    key = (process, fields.split()[19])  # a number may be given twice
+                    self._cpu[key] = ticks / TICKS
+                    status = pathlib.Path(f"/proc/{process}/status").read_text()
+                    peak = int(status.split("VmHWM:")[1].split()[0]) >> 10
+                    name = status.split("\n")[0].split("\t")[1]
+                    self.memory[name] = max(self.memory[name], peak)
+
+
+def descendants(parent: int) -> list[int]:
+    """The processes below one, of all generations."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            children[int(path.read_text().rpartition(")")[2].split()[1])].append(
+                int(path.parent.name)
+            )
+    below, waiting = [], [parent]
+    while waiting:
+        waiting = [child for process in waiting for child in children[process]]
+        below += waiting
+    return below
+
+
+def kill_one(word: str, after: float, told: str) -> threading.Thread:
+    """Kill -9, once, one of the processes below this one whose command line has a word; the file
+    `told` says which.
+    """
+
+    def kill() -> None:
+        time.sleep(after)
+        while True:
+            for process in descendants(os.getpid()):
+                with contextlib.suppress(OSError):
+                    line = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
+                    ticks = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
+                    busy = sum(map(int, ticks.split()[11:13])) / TICKS
+                    if word.encode() in line and busy > after / 4:
+                        os.kill(process, signal.SIGKILL)
+                        text = f"killed {process} ({word}) after {busy:.0f} CPU seconds"
+                        pathlib.Path(told).write_text(text)
+                        return
+            time.sleep(0.2)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    return thread
 
 
 def digests(findings: pa.Table, files: pa.Table) -> Rows:
@@ -73,9 +167,9 @@ def digests(findings: pa.Table, files: pa.Table) -> Rows:
     return {
         name: sorted(
             hashlib.blake2b(json.dumps(row, sort_keys=True).encode(), digest_size=12).hexdigest()
-            for row in table.to_pylist()
+            for row in each.to_pylist()
         )
-        for name, table in both.items()
+        for name, each in both.items()
     }
 
 
@@ -89,33 +183,35 @@ def _scanned(out: str) -> Rows:
     return digests(pq.read_table(f"{out}/findings"), pq.read_table(f"{out}/files"))
 
 
-def _scan(path: str, out: str, *flags: str) -> subprocess.Popen:
-    command = [sys.executable, "-m", "tfnanlint", "scan", path, "--out", out, "--quiet", *flags]
+def _scan(inputs: list[str], out: str, *flags: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "tfnanlint", "scan", *inputs, "--out", out, "--quiet", *flags]
     return subprocess.Popen(command, start_new_session=True)
 
 
-def by_scan(path: str, work: str, jobs: int = 1) -> Rows:
+def by_scan(inputs: list[str], work: str, jobs: int = 1, *flags: str) -> Rows:
     """The command line with some processes."""
-    out = f"{work}/scan{jobs}"
+    out = f"{work}/scan{jobs}{len(inputs)}"
     shutil.rmtree(out, ignore_errors=True)
-    if _scan(path, out, "--jobs", str(jobs)).wait():
+    if _scan(inputs, out, "--jobs", str(jobs), *flags).wait():
         raise SystemExit("the scan failed")
     return _scanned(out)
 
 
 def by_killed_scan(path: str, work: str) -> Rows:
-    """The command line, killed whenever two more parts are complete, and resumed."""
+    """The command line, killed with all its processes after 1, 3 and 5 parts, and resumed."""
     out = f"{work}/killed"
     shutil.rmtree(out, ignore_errors=True)
-    for kill in range(1, 4):
-        process = _scan(path, out, "--jobs", "2", "--resume")
+    flags = ("--jobs", "2", "--resume", "--part-size", "50")
+    for parts in (1, 3, 5):
+        process = _scan([path], out, *flags)
         while process.poll() is None:
-            if len(list(pathlib.Path(out, "checkpoints").glob("*.json"))) >= 2 * kill:
+            if len(list(pathlib.Path(out, "checkpoints").glob("part-*.json"))) >= parts:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+                print(f"  killed with {parts} or more parts complete", flush=True)
                 break
             time.sleep(0.2)
-    if _scan(path, out, "--jobs", "2", "--resume").wait():
+    if _scan([path], out, *flags).wait():
         raise SystemExit("the resumed scan failed")
     return _scanned(out)
 
@@ -139,29 +235,28 @@ def by_spark(path: str, work: str, kill: bool = False) -> Rows:
     spark = (
         SparkSession.builder.master("local-cluster[2,1,2048]")
         .config("spark.executor.memory", "2g")
-        .config("spark.sql.shuffle.partitions", "32")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "0")
+        .config("spark.sql.shuffle.partitions", "64")
+        .config("spark.driver.memory", "3g")
+        .config("spark.driver.maxResultSize", "2g")
         .getOrCreate()
     )
-    killer = None
     if kill:
-        script = "sleep 20; pkill -9 -o -f CoarseGrainedExecutorBackend"
-        killer = subprocess.Popen(["sh", "-c", script])
+        kill_one("CoarseGrainedExecutorBackend", 40.0, f"{work}/told")
     try:
         return _split(spark_lint(spark.read.parquet(path)).toArrow())
     finally:
         spark.stop()
-        if killer is not None:
-            killer.wait()
 
 
-def by_ray(path: str, work: str) -> Rows:
-    """Two workers of Ray on this machine."""
+def by_ray(path: str, work: str, kill: bool = False) -> Rows:
+    """Two workers of Ray on this machine; with `kill` one of them dies on the way."""
     import ray
 
     from tfnanlint.scan.ray import lint as ray_lint
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    if kill:
+        kill_one("ray::", 40.0, f"{work}/told")
     try:
         rows = ray_lint(ray.data.read_parquet(path))
         return _split(pa.concat_tables(ray.get(rows.to_arrow_refs())))
@@ -171,16 +266,17 @@ def by_ray(path: str, work: str) -> Rows:
 
 WAYS: dict[str, Callable[[str, str], Rows]] = {
     "batch": by_batch,
-    "scan": by_scan,
-    "scan-2": lambda path, work: by_scan(path, work, 2),
-    "killed": by_killed_scan,
+    "scan": lambda path, work: by_scan([path], work),
+    "scan-2": lambda path, work: by_scan([path], work, 2),
+    "scan-killed": by_killed_scan,
     "spark": by_spark,
     "spark-killed": lambda path, work: by_spark(path, work, kill=True),
     "ray": by_ray,
+    "ray-killed": lambda path, work: by_ray(path, work, kill=True),
 }
 
 
-def run(path: str, names: list[str], work: str) -> int:
+def run(path: str, names: list[str], work: str, folders: list[str]) -> int:
     """Run each way in a process of its own and compare the rows."""
     file = pq.ParquetFile(path)
     lines = sum(
@@ -188,52 +284,264 @@ def run(path: str, names: list[str], work: str) -> int:
         for group in range(file.num_row_groups)
         for data in file.read_row_group(group, ["content"]).column(0).to_pylist()
     )
-    print(f"{file.metadata.num_rows} files, {lines} lines")
+    print(f"{machine()}\n{file.metadata.num_rows:,} files, {lines:,} lines", flush=True)
     results: dict[str, Rows] = {}
-    for name in names:
+    for name in [*names, *(["folders"] if folders else [])]:
+        told = pathlib.Path(work, "told")
+        told.unlink(missing_ok=True)
         start = time.perf_counter()
         command = [sys.executable, __file__, "run", path, "--way", name, "--work", work]
-        subprocess.run(command, check=True)
+        with Watch() as watch:
+            subprocess.run([*command, *(["--in", *folders] if folders else [])], check=True)
         seconds = time.perf_counter() - start
-        answer = json.loads(pathlib.Path(work, f"{name}.json").read_text())
-        results[name] = answer["rows"]
-        found, files = (len(answer["rows"][kind]) for kind in ("findings", "files"))
+        results[name] = json.loads(pathlib.Path(work, f"{name}.json").read_text())
+        findings, files = (len(results[name][kind]) for kind in ("findings", "files"))
+        memory = ", ".join(f"{name} {peak}" for name, peak in watch.memory.most_common(3))
         print(
-            f"{name:14} {found} findings, {files} files, {seconds:.0f} s, {files / seconds:.1f} "
-            f"files/s, {answer['cpu'] / max(lines, 1) * 1e6:.0f} CPU s per million lines, "
-            f"{answer['memory'] >> 10} MiB",
+            f"{name:12} {findings} findings, {files} files, {seconds:.0f} s, "
+            f"{files / seconds:.0f} files/s, {watch.cpu:.0f} CPU s, "
+            f"{watch.cpu / max(lines, 1) * 1e6:.1f} for a million lines; MiB: {memory}"
+            + (f"; {told.read_text()}" if told.exists() else ""),
             flush=True,
         )
-    first = results[names[0]]
-    different = [name for name in names if results[name] != first]
+    first = next(iter(results))
+    different = [name for name in results if results[name] != results[first]]
     print("all rows equal" if not different else f"different rows: {', '.join(different)}")
     return 1 if different else 0
 
 
+def machine() -> str:
+    """The machine and the versions that figures belong to."""
+    cpu = next(
+        line.partition(":")[2].strip()
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    )
+    versions = ", ".join(
+        f"{name} {importlib.metadata.version(name)}" for name in ("pyarrow", "pyspark", "ray")
+    )
+    return f"{os.cpu_count()} x {cpu}, Python {platform.python_version()}, {versions}"
+
+
+# What it costs
+
+
+STAGES = ("decode", "prefilter", "analysis", "rows", "tables", "rest")
+
+
+class Clock:
+    """CPU seconds by stage; a stage that begins in another one is not counted there."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self._stack: list[str] = []
+        self._since = time.process_time()
+
+    def turn(self, stage: str | None) -> None:
+        """Begin with a stage, or with None go back to the one before."""
+        now = time.process_time()
+        self.seconds[self._stack[-1] if self._stack else "rest"] += now - self._since
+        self._since = now
+        if stage is None:
+            self._stack.pop()
+        else:
+            self._stack.append(stage)
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """`with clock.stage("decode"):`"""
+        self.turn(name)
+        try:
+            yield
+        finally:
+            self.turn(None)
+
+    def timed(self, name: str, function: Callable) -> Callable:
+        """A function whose time is that of a stage."""
+
+        def timed(*arguments, **options):
+            with self.stage(name):
+                return function(*arguments, **options)
+
+        return timed
+
+
+def stages(path: str) -> None:
+    """Print where the CPU time of one process goes."""
+    clock = Clock()
+    batch.relevant = clock.timed("prefilter", batch.relevant)
+    batch.check = clock.timed("analysis", batch.check)
+    batch.described = clock.timed("rows", batch.described)
+    judge = Judge()
+    size: Counter[str] = Counter()
+    count: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
+    start = time.perf_counter()
+    clock.turn("rest")
+    for part in _parts(references([path]), 100):
+        rows: list = []
+        for reference in part:
+            with clock.stage("decode"):
+                repositories = list(load(reference))
+            for repository in repositories:
+                with clock.stage("rows"):
+                    rows += judge.rows(repository)
+        with clock.stage("tables"):
+            for table in tables(rows):
+                pq.write_table(table, pa.BufferOutputStream(), compression="zstd")
+        for row in rows:
+            if isinstance(row, FileRow):
+                kind = "irrelevant" if row.status == "irrelevant" else "relevant"
+                count[kind] += 1
+                size[kind] += row.bytes
+                lines[kind] += row.lines
+    clock.turn(None)
+    wall = time.perf_counter() - start
+    total = sum(clock.seconds.values())
+    files = sum(count.values())
+    print(
+        f"{machine()}\n{files:,} files, {sum(lines.values()):,} lines, {sum(size.values()) / 1e6:,.0f} MB"
+    )
+    for kind in count:
+        print(
+            f"  {kind}: {count[kind]:,} files ({100 * count[kind] / files:.1f} %), "
+            f"{lines[kind]:,} lines, {size[kind] / 1e6:,.0f} MB"
+        )
+    print(f"{total:.1f} CPU s, {wall:.1f} s, of one process:")
+    for stage in STAGES:
+        spent = clock.seconds[stage]
+        print(
+            f"  {stage:10} {spent:8.2f} CPU s  {100 * spent / total:5.1f} %  {1e6 * spent / files:8.0f} us a file"
+        )
+    _project(clock.seconds, count)
+
+
+def _parts(items: list, size: int) -> Iterator[list]:
+    iterator = iter(items)
+    while part := list(itertools.islice(iterator, size)):
+        yield part
+
+
+def _project(seconds: Counter[str], count: Counter[str]) -> None:
+    """Print the cost of 100 million files: what every file costs, and what those cost that name
+    TensorFlow or Keras.
+    """
+    files = sum(count.values())
+    each = (
+        sum(seconds[stage] for stage in ("decode", "prefilter", "rest", "tables", "rows")) / files
+    )
+    checked = seconds["analysis"] / max(count["relevant"], 1)
+    print(f"a file costs {1e6 * each:.0f} us, one that is checked {1e3 * checked:.1f} ms more")
+    for share in (count["relevant"] / files, 0.05, 0.01):
+        every, analysis = 1e8 * each / 3600, 1e8 * share * checked / 3600
+        print(
+            f"100 million files, {100 * share:.0f} % of them checked: "
+            f"{every + analysis:,.0f} CPU hours, {100 * analysis / (every + analysis):.0f} % of them analysis"
+        )
+
+
+def skew(path: str, workers: int) -> None:
+    """Print what the largest repositories take, and how even shares can be."""
+    seconds: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    judge = Judge()
+    for reference in references([path]):
+        start = time.process_time()
+        for repository in load(reference):
+            files[repository.name] += len(repository.files)
+            judge.rows(repository)
+        seconds[reference.name] += time.process_time() - start
+    total = sum(seconds.values())
+    print(f"{len(seconds)} repositories, {total:.0f} CPU s")
+    for name, spent in seconds.most_common(5):
+        print(f"  {name}: {files[name]:,} files, {spent:.1f} CPU s, {100 * spent / total:.1f} %")
+    for number in (2, 8, workers):
+        for order, title in (
+            (list(seconds), "as they come"),
+            ([n for n, _ in seconds.most_common()], "largest first"),
+        ):
+            last = _last(number, [seconds[name] for name in order])
+            print(
+                f"  {number} workers, {title}: the last ends after {last / (total / number):.2f} of its share"
+            )
+
+
+def _last(workers: int, tasks: list[float]) -> float:
+    """When the last worker ends, if each takes the next task as soon as it is free."""
+    free = [0.0] * workers
+    for seconds in tasks:
+        heapq.heapreplace(free, free[0] + seconds)
+    return max(free)
+
+
+def memory(path: str, number: int) -> int:
+    """Print the memory of a process over repositories; 1 when it grows."""
+    judge = Judge()
+    sizes: list[tuple[int, int, int]] = []
+    files = 0
+    chosen = [each for each in references([path]) if each.kind != "loose"][:number]
+    step = max(number // 20, 1)
+    for place, reference in enumerate(chosen, 1):
+        for repository in load(reference):
+            files += len(repository.files)
+            judge.rows(repository)
+        if place % step == 0:
+            resident, peak = _resident()
+            sizes.append((place, resident, peak))
+            print(
+                f"{place:5} repositories, {files:6} files: {resident} MiB, highest {peak}",
+                flush=True,
+            )
+    half = len(sizes) // 2
+    former, latter = (
+        sorted(r for _, r, _ in part)[len(part) // 2] for part in (sizes[:half], sizes[half:])
+    )
+    print(f"median of the first half {former} MiB, of the second {latter} MiB")
+    return 1 if latter > 1.1 * former else 0
+
+
+def _resident() -> tuple[int, int]:
+    """The memory of this process in MiB, now and at its highest."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    now, peak = (int(status.split(f"{key}:")[1].split()[0]) >> 10 for key in ("VmRSS", "VmHWM"))
+    return now, peak
+
+
 def main() -> int:
     """Carry out the command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=("make", "run"))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=("make", "run", "stages", "skew", "memory"))
     parser.add_argument("file")
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--only", action="append", choices=WAYS)
+    parser.add_argument("--in", dest="inputs", nargs="*", default=[])
     parser.add_argument("--work", default="/tmp/scale")
-    parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--workers", type=int, default=64)
+    parser.add_argument("--repositories", type=int, default=200)
+    parser.add_argument("--way", choices=[*WAYS, "folders"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     os.makedirs(arguments.work, exist_ok=True)
+    if arguments.way:
+        way = WAYS.get(arguments.way)
+        if way is not None:
+            rows = way(arguments.file, arguments.work)
+        else:
+            rows = by_scan(arguments.inputs, arguments.work, 2, "--each")
+        pathlib.Path(arguments.work, f"{arguments.way}.json").write_text(json.dumps(rows))
+        return 0
     if arguments.command == "make":
         make(arguments.file, arguments.folders)
-        return 0
-    if not arguments.way:
-        return run(arguments.file, arguments.only or list(WAYS), arguments.work)
-    rows = WAYS[arguments.way](arguments.file, arguments.work)
-    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    answer = {
-        "rows": rows,
-        "cpu": sum(one.ru_utime + one.ru_stime for one in usage),
-        "memory": max(one.ru_maxrss for one in usage),
-    }
-    pathlib.Path(arguments.work, f"{arguments.way}.json").write_text(json.dumps(answer))
+    elif arguments.command == "stages":
+        stages(arguments.file)
+    elif arguments.command == "skew":
+        skew(arguments.file, arguments.workers)
+    elif arguments.command == "memory":
+        return memory(arguments.file, arguments.repositories)
+    else:
+        names = arguments.only or list(WAYS)
+        return run(arguments.file, names, arguments.work, arguments.inputs)
     return 0
 
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 import hashlib
 import json
 import posixpath
+import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,7 +33,8 @@ from tfnanlint.report.json import described
 
 SCHEMA_VERSION = 1
 ROOT = "/repository"  # where the files of a repository stand, as far as the analysis knows
-_SUFFIXES = (".py", NOTEBOOK)
+_ALONE = threading.Lock()  # which files are read is a state of the process
+SUFFIXES = (".py", NOTEBOOK)  # of the files that are checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +90,15 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A Python file or notebook. `status` is `checked`, `irrelevant` (it names neither TensorFlow
-    nor Keras), `skipped` or `failed`; `reason` says why the last two. `cut_short`: some value was
-    not followed to its end.
+    """A Python file or notebook; `lines` counts ends of lines. `status` is `checked`, `irrelevant`
+    (it names neither TensorFlow nor Keras), `skipped` or `failed`; `reason` says why the last two.
+    `cut_short`: some value was not followed to its end.
     """
 
     repository: str
     path: str
     bytes: int
+    lines: int
     status: str
     reason: str
     cut_short: bool
@@ -130,45 +133,34 @@ class Judge:
         settings = self._configuration.for_file(path)
         return settings, settings.policy(path, self._rules)
 
-    def rows(self, repository: Repository) -> Iterator[Row]:
+    def rows(self, repository: Repository, tell: Callable[[str], object] = id) -> list[Row]:
         """The rows of a repository: of each file its findings, then the file itself, in the order
-        of the paths.
+        of the paths. `tell` hears the path of each file before it is checked.
+
+        The list is complete before anybody sees it: nothing of this repository is open when the
+        next call begins. Calls in several threads wait for each other.
         """
         files = {_placed(path): data for path, data in repository.files.items()}
+        rows: list[Row] = []
         for path, reason in sorted(repository.unread.items()):
             row = self._file_row(repository.name, _placed(path), b"")
-            yield replace(row, status="skipped", reason=reason)
-        started = time.monotonic()
-        left = self.budget.bytes
-        with project.reading(Memory(files)):
-            for path in sorted(path for path in files if path.endswith(_SUFFIXES)):
+            rows.append(replace(row, status="skipped", reason=reason))
+        spent = _Spent(self.budget)
+        with _ALONE, project.reading(Memory(files)):
+            for path in sorted(path for path in files if path.endswith(SUFFIXES)):
                 data = files[path]
-                settings, policy = self._for_file(path)
                 row = self._file_row(repository.name, path, data)
-                if settings.excludes_pattern(path, False):
-                    yield replace(row, status="skipped", reason="excluded by the settings")
-                    continue
                 if not relevant(data):
-                    yield replace(row, status="irrelevant")
+                    rows.append(replace(row, status="irrelevant"))
                     continue
-                left -= len(data)
-                reason = self._refusal(settings, path, data, started, left)
+                settings, policy = self._for_file(path)
+                reason = _refusal(settings, path, data) or spent.refusal(data)
                 if reason:
-                    yield replace(row, status="skipped", reason=reason)
+                    rows.append(replace(row, status="skipped", reason=reason))
                     continue
-                yield from self._checked(row, path, data, policy)
-
-    def _refusal(
-        self, settings: Settings, path: str, data: bytes, started: float, left: int
-    ) -> str:
-        """Why a file is not checked; empty when it is."""
-        if len(data) > size_limit(path, settings.max_file_size):
-            return f"larger than max-file-size ({len(data)} bytes)"
-        if left < 0:
-            return f"the budget of {self.budget.bytes} bytes for the repository is spent"
-        if time.monotonic() - started > self.budget.seconds:
-            return f"the budget of {self.budget.seconds:g} seconds for the repository is spent"
-        return ""
+                tell(row.path)
+                rows += self._checked(row, path, data, policy)
+        return rows
 
     def _checked(self, row: FileRow, path: str, data: bytes, policy: Policy) -> Iterator[Row]:
         start = time.monotonic()
@@ -189,11 +181,16 @@ class Judge:
             seconds=seconds,
         )
 
+    def failed(self, repository: str, path: str, reason: str, data: bytes = b"") -> FileRow:
+        """The row of what could not be checked: a file, or with the path "" a repository."""
+        return replace(self._file_row(repository, path, data), status="failed", reason=reason)
+
     def _file_row(self, repository: str, path: str, data: bytes) -> FileRow:
         return FileRow(
             repository,
             _relative(path),
             len(data),
+            data.count(b"\n"),
             "",
             "",
             False,
@@ -227,6 +224,33 @@ class Judge:
         )
 
 
+@dataclass
+class _Spent:
+    """What a repository has cost so far."""
+
+    budget: Budget
+    started: float = field(default_factory=time.monotonic)
+    size: int = 0
+
+    def refusal(self, data: bytes) -> str:
+        """Why a file is too much for the budget; empty when it is not."""
+        self.size += len(data)
+        if self.size > self.budget.bytes:
+            return f"the budget of {self.budget.bytes} bytes for the repository is spent"
+        if time.monotonic() - self.started > self.budget.seconds:
+            return f"the budget of {self.budget.seconds:g} seconds for the repository is spent"
+        return ""
+
+
+def _refusal(settings: Settings, path: str, data: bytes) -> str:
+    """Why the settings keep a file from being checked; empty when they do not."""
+    if settings.excludes_pattern(path, False):
+        return "excluded by the settings"
+    if len(data) > size_limit(path, settings.max_file_size):
+        return f"larger than max-file-size ({len(data)} bytes)"
+    return ""
+
+
 _UNCHECKED = frozenset(
     notice.code for notice in (notices.INTERNAL, notices.INVALID_SYNTAX, notices.UNREAD)
 )
@@ -246,13 +270,6 @@ def lint(
     judge = Judge(settings or {}, budget or Budget())
     for repository in repositories:
         yield from judge.rows(repository)
-
-
-def failed(repository: str, path: str, reason: str, judge: Judge) -> FileRow:
-    """The row of what could not be checked at all: a file, or with the path "" a repository."""
-    return FileRow(
-        repository, path, 0, "failed", reason, False, 0, 0.0, __version__, judge.settings_hash
-    )
 
 
 def lint_file(path: str, data: bytes, settings: Mapping[str, Any] | None = None) -> Iterator[Row]:

@@ -370,10 +370,22 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
     )
     add("--out", required=True, metavar="DIR", help="where the tables are written")
     add("--each", action="store_true", help="a folder holds one repository in each folder of it")
-    add("--revision", default="HEAD", metavar="REV", help="of git repositories (default: HEAD)")
+    add(
+        "--revision",
+        default="",
+        metavar="REV",
+        help="of git repositories (default: HEAD of bare ones; of others the files in the folder)",
+    )
     add("--shard", default="1/1", metavar="I/N", help="check part I of N of the repositories")
     add("--jobs", type=_count, default=1, metavar="N", help="processes (default: 1)")
     add("--resume", action="store_true", help="go on with a scan that was stopped")
+    add(
+        "--part-size",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="repositories that are written at once (default: 100)",
+    )
     add("-q", "--quiet", action="store_true", help="show neither progress nor summary")
     columns = parser.add_argument_group("columns of Parquet").add_argument
     for name in ("repository", "path", "content"):

@@ -15,6 +15,8 @@ from tfnanlint.report import escape
 
 _RULES = ("select", "ignore", "extend-select")
 _INTERVAL = 0.5  # seconds between two lines of progress
+_LOG_INTERVAL = 30.0  # the same where standard error is not a terminal
+_SCATTERED = 3  # reads of each row group from which a warning says so
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,10 +41,19 @@ def run(arguments: argparse.Namespace) -> int:
         Budget(seconds=arguments.repository_seconds),
         arguments.memory << 20,
     )
-    progress = _Progress(sys.stderr.isatty() and not arguments.quiet)
+    progress = _Progress(arguments.quiet)
     try:
         found = references(arguments.inputs, columns, arguments.each, arguments.revision)
-        scan = Scan(found, arguments.out, orders, arguments.jobs, shard, arguments.resume)
+        _warn_of_scattered(found)
+        scan = Scan(
+            found,
+            arguments.out,
+            orders,
+            arguments.jobs,
+            shard,
+            arguments.resume,
+            arguments.part_size,
+        )
         scan.run(progress.show)
     except InputError as error:
         progress.clear()
@@ -92,28 +103,44 @@ def escape_lines(text: str) -> str:
     return "\n".join(map(escape, text.split("\n")))
 
 
-class _Progress:
-    """One line on a terminal that says how far the scan is."""
+def _warn_of_scattered(references: list[Any]) -> None:
+    """Say so when rows of one repository are spread over a Parquet input."""
+    from tfnanlint.scan.parquet import scattered
 
-    def __init__(self, shown: bool):
-        self._shown = shown
-        self._last = 0.0
+    times = scattered(references)
+    if times >= _SCATTERED:
+        print(
+            f"warning: repositories are scattered: each part of the Parquet input is "
+            f"read about {times:.0f} times. Sort it by repository.",
+            file=sys.stderr,
+        )
+
+
+class _Progress:
+    """How far the scan is: one line that changes on a terminal, now and then one in a log."""
+
+    def __init__(self, quiet: bool):
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._interval = _INTERVAL if self._terminal else _LOG_INTERVAL
+        self._last = 0.0 if self._terminal else time.monotonic()
 
     def show(self, progress: Any) -> None:
-        """Tell it, now and then."""
+        """Tell it, when it was not told for some time."""
         now = time.monotonic()
-        if not self._shown or now - self._last < _INTERVAL and progress.done < progress.of:
+        if self._quiet or now - self._last < self._interval:
             return
         self._last = now
         line = (
             f"{progress.done:,} of {progress.of:,} repositories, {progress.rate:.1f}/s, "
             f"{_duration(progress.left)} left"
         )
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        text = f"\r\x1b[K{line}" if self._terminal else f"{line}\n"
+        print(text, end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Leave nothing on the terminal."""
-        if self._shown:
+        if self._terminal and not self._quiet:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 

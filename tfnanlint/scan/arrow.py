@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tfnanlint.batch import Judge, Repository, Row
-from tfnanlint.scan.inputs import SUFFIXES, Columns
+from tfnanlint.batch import Budget, Judge, Repository, Row
+from tfnanlint.scan.collect import Columns, gathered
+from tfnanlint.scan.parquet import source_rows
 from tfnanlint.scan.schema import files_schema, findings_schema, tables
 
 
@@ -24,15 +25,20 @@ class Lint:
     """Lints the repositories in an Arrow table of files. It can be pickled, and keeps the rules
     loaded between two tables.
 
-    All rows of a repository have to be in one table.
+    All rows of a repository have to be in one table. Rows without one are loose files.
     """
 
     def __init__(
-        self, settings: Mapping[str, Any] | None = None, columns: Columns = Columns()
+        self,
+        settings: Mapping[str, Any] | None = None,
+        columns: Columns = Columns(),
+        budget: Budget = Budget(),
     ) -> None:
         self._settings = dict(settings or {})
         self._columns = columns
+        self._budget = budget
         self._judge: Judge | None = None
+        Judge(self._settings)  # wrong settings fail here, not in each task
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_judge": None}
@@ -42,7 +48,7 @@ class Lint:
         import pyarrow as pa
 
         if self._judge is None:
-            self._judge = Judge(self._settings)
+            self._judge = Judge(self._settings, self._budget)
         rows: list[Row] = []
         for repository in self._repositories(table):
             rows += self._judge.rows(repository)
@@ -60,21 +66,20 @@ class Lint:
                 parts.append(pa.table(columns, schema=rows_schema()))
         return pa.concat_tables(parts) if parts else rows_schema().empty_table()
 
+    def batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The `pyarrow.RecordBatch`es of the rows of batches of loose files."""
+        import pyarrow as pa
+
+        for batch in batches:
+            yield from self(pa.Table.from_batches([batch])).to_batches()
+
     def _repositories(self, table: Any) -> list[Repository]:
         """The repositories of a table, by name; files without one are repositories of one."""
-        columns = self._columns
-        paths = table.column(columns.path).to_pylist()
-        contents = table.column(columns.content).to_pylist()
-        named = bool(columns.repository) and columns.repository in table.column_names
-        names = table.column(columns.repository).to_pylist() if named else [""] * len(paths)
-        found: dict[str, dict[str, bytes]] = {}
+        named: dict[str, list[tuple[str, bytes]]] = {}
         loose: list[Repository] = []
-        for name, path, data in zip(names, paths, contents):
-            if path is None or not path.endswith(SUFFIXES):
-                continue
-            data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data or b""
+        for name, path, data in source_rows(table, self._columns):
             if name:
-                found.setdefault(name, {})[path] = data
+                named.setdefault(name, []).append((path, data))
             else:
                 loose.append(Repository("", {path: data}))
-        return [Repository(name, found[name]) for name in sorted(found)] + loose
+        return [gathered(name, named[name]) for name in sorted(named)] + loose

@@ -11,13 +11,17 @@ on with the parts that are missing and ends with the same rows.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
+import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from tfnanlint import __version__
@@ -27,6 +31,8 @@ from tfnanlint.scan.pool import Orders, Pool
 from tfnanlint.scan.schema import tables
 
 PART = 100  # repositories
+DENSE = 500  # checked lines that a repository needs for its density to tell something
+_SHOWN = 20  # repositories
 _FOLDERS = ("findings", "files", "checkpoints")
 
 
@@ -47,6 +53,18 @@ class Shard:
         return cls(index - 1, count)
 
 
+Weight = tuple[str, int, int, int]  # a repository: name, findings, checked files, their lines
+
+
+def density(weight: Weight) -> float:
+    """Findings in a thousand checked lines."""
+    return 1000 * weight[1] / max(weight[3], 1)
+
+
+def _first(key: Callable[[Weight], float], weights: Iterable[Weight]) -> list[Weight]:
+    return sorted(weights, key=lambda weight: (-key(weight), weight))[:_SHOWN]
+
+
 @dataclass
 class Totals:
     """What a scan has counted so far."""
@@ -56,7 +74,9 @@ class Totals:
     findings: Counter[str] = field(default_factory=Counter)
     bytes: int = 0
     seconds: float = 0.0
-    densest: list[tuple[int, int, str]] = field(default_factory=list)  # findings, files, name
+    lines: int = 0  # of checked files
+    most: list[Weight] = field(default_factory=list)  # repositories with most findings
+    densest: list[Weight] = field(default_factory=list)  # with most findings in a thousand lines
     failures: list[str] = field(default_factory=list)
 
     def add(self, part: dict[str, Any]) -> None:
@@ -67,9 +87,9 @@ class Totals:
         self.bytes += part["bytes"]
         self.seconds += part["seconds"]
         self.failures += part["failures"]
-        self.densest = sorted(
-            [*self.densest, *(tuple(entry) for entry in part["densest"])], reverse=True
-        )[:20]
+        self.lines += part["lines"]
+        self.most = _first(itemgetter(1), [*self.most, *map(tuple, part["most"])])
+        self.densest = _first(density, [*self.densest, *map(tuple, part["densest"])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +114,10 @@ class Scan:
         jobs: int = 1,
         shard: Shard = Shard(),
         resume: bool = False,
+        part: int = PART,
     ):
         self.out = out
+        self._part = part
         self._shard = shard
         self._references = [one for one in references if shard_of(one, shard.count) == shard.index]
         self._pool = Pool(orders, jobs)
@@ -104,6 +126,7 @@ class Scan:
             "tool_version": __version__,
             "settings": self._pool.judge.settings_hash,
             "shards": shard.count,
+            "part_size": part,
             "input": _digest(one.identity for one in references),
             "repositories": len(references),
         }
@@ -118,7 +141,7 @@ class Scan:
             with open(path, encoding="utf-8") as file:
                 former = json.load(file)
         except FileNotFoundError:
-            _write(path, json.dumps(self._plan, indent=2).encode())
+            write(path, json.dumps(self._plan, indent=2).encode())
             return
         except json.JSONDecodeError as error:
             raise InputError(f"{path}: not the plan of a scan ({error})") from error
@@ -127,11 +150,15 @@ class Scan:
             raise InputError(f"{self.out}: holds another scan (its {differing} differ)")
         if not resume and any(self._is_done(number) for number in range(len(self._parts()))):
             raise InputError(f"{self.out}: holds a part of this scan; go on with --resume")
+        for name in _FOLDERS:  # what a killed scan was about to write
+            halves = f".part-{self._shard.index + 1:05}-*"
+            for half in glob.glob(os.path.join(glob.escape(self.out), name, halves)):
+                os.unlink(half)
 
     def _parts(self) -> list[list[tuple[int, Reference]]]:
         """The references of each part, numbered through the shard."""
-        numbered = list(enumerate(self._references))
-        return [numbered[start : start + PART] for start in range(0, len(numbered), PART)]
+        numbered, size = list(enumerate(self._references)), self._part
+        return [numbered[start : start + size] for start in range(0, len(numbered), size)]
 
     def _path(self, folder: str, number: int, suffix: str) -> str:
         return os.path.join(
@@ -144,18 +171,20 @@ class Scan:
     def run(self, tell: Callable[[Progress], None] = lambda progress: None) -> Totals:
         """Check all that is missing and write it; `tell` hears of each repository."""
         parts = self._parts()
-        missing = [number for number in range(len(parts)) if not self._is_done(number)]
+        missing = []
         for number in range(len(parts)):
-            if number not in set(missing):
-                with open(self._path("checkpoints", number, "json"), encoding="utf-8") as file:
-                    self.totals.add(json.load(file))
+            if not self._is_done(number):
+                missing.append(number)
+                continue
+            with open(self._path("checkpoints", number, "json"), encoding="utf-8") as file:
+                self.totals.add(json.load(file))
         asked = [pair for number in missing for pair in parts[number]]
         left = {number: len(parts[number]) for number in missing}
         rows: dict[int, list[Row]] = {}
         start = time.monotonic()
         for count, (index, answered) in enumerate(self._pool.outcomes(asked), 1):
             rows[index] = answered
-            number = index // PART
+            number = index // self._part
             left[number] -= 1
             if not left[number]:
                 self._finish(number, parts[number], rows)
@@ -173,10 +202,10 @@ class Scan:
         both = tables([row for _, each in collected for row in each])
         for folder, table in zip(("findings", "files"), both):
             path = self._path(folder, number, "parquet")
-            pq.write_table(table, path + ".new", compression="zstd")
-            os.replace(path + ".new", path)
+            with whole(path) as temporary:
+                pq.write_table(table, temporary, compression="zstd")
         counted = _counted(collected)
-        _write(self._path("checkpoints", number, "json"), json.dumps(counted).encode())
+        write(self._path("checkpoints", number, "json"), json.dumps(counted).encode())
         self.totals.add(counted)
 
 
@@ -184,26 +213,28 @@ def _counted(part: list[tuple[Reference, list[Row]]]) -> dict[str, Any]:
     """What a part adds to the totals."""
     files = [row for _, rows in part for row in rows if isinstance(row, FileRow)]
     findings = [row for _, rows in part for row in rows if isinstance(row, FindingRow)]
-    each = Counter(row.repository for row in findings if row.repository)
-    sizes = Counter(row.repository for row in files if row.status == "checked")
+    checked = [row for row in files if row.status == "checked"]
+    count = Counter(row.repository for row in findings if row.repository)
+    size = Counter(row.repository for row in checked)
+    lines: Counter[str] = Counter()
+    for row in checked:
+        lines[row.repository] += row.lines
+    weights = [(name, count[name], size[name], lines[name]) for name in count]
     return {
         "repositories": len(part),
         "files": Counter(row.status for row in files),
         "findings": Counter(row.code for row in findings),
         "bytes": sum(row.bytes for row in files),
         "seconds": sum(row.seconds for row in files),
-        "densest": [(count, sizes[name], name) for name, count in each.most_common(20)],
+        "lines": sum(row.lines for row in checked),
+        "most": _first(itemgetter(1), weights),
+        "densest": _first(density, (weight for weight in weights if weight[3] >= DENSE)),
         "failures": [
             f"{row.repository}: {row.reason}"
             for row in files
             if row.status == "failed" and not row.path
         ],
     }
-
-
-def _is_lost(row: FileRow) -> bool:
-    """Whether a row stands for a whole repository that could not be checked."""
-    return row.status == "failed" and not row.path
 
 
 def _digest(parts: Iterator[str]) -> str:
@@ -213,10 +244,28 @@ def _digest(parts: Iterator[str]) -> str:
     return state.hexdigest()
 
 
-def _write(path: str, data: bytes) -> None:
+def write(path: str, data: bytes) -> None:
     """Write a file whole: a reader never sees half of it."""
-    with open(path + ".new", "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path + ".new", path)
+    with whole(path) as temporary:
+        with open(temporary, "wb") as file:
+            file.write(data)
+
+
+@contextmanager
+def whole(path: str) -> Iterator[str]:
+    """The path of a file to write, which then takes the place of the one at `path`.
+
+    Engines and pyarrow pass over files whose names begin with a dot. Shards may write at once.
+    """
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{socket.gethostname()}-{os.getpid()}")
+    try:
+        yield temporary
+        handle = os.open(temporary, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
