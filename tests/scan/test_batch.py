@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -12,10 +16,16 @@ from tfnanlint.config.keys import ConfigError
 from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.dev import repository
 from tfnanlint.pipeline.linter import Linter
+from tfnanlint.project import index
+from tfnanlint.project.filesystem import Disk
 
 HELPER = b"import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(x)\n"
 CALLER = b"import tensorflow as tf\nfrom lib.helper import f\n\ny = f(tf.nn.softmax(z))\n"
 TWO_FILES = {"lib/__init__.py": b"", "lib/helper.py": HELPER, "use.py": CALLER}
+
+
+def timeless(row):
+    return replace(row, seconds=0.0) if isinstance(row, FileRow) else row
 
 
 def found(rows):
@@ -124,3 +134,54 @@ def test_rows_and_repositories_can_be_pickled():
     rows = list(lint([Repository("two", TWO_FILES)]))
     assert pickle.loads(pickle.dumps(rows)) == rows
     pickle.loads(pickle.dumps(Repository("two", TWO_FILES)))
+
+
+def test_calls_that_take_turns_are_independent():
+    both = [Repository("two", TWO_FILES), Repository("b", {"use.py": CALLER})]
+    expected = list(map(timeless, lint(both)))
+    first, second = lint(both), lint(reversed(both))
+    in_turn, others = [], []
+    for _ in range(len(expected)):
+        in_turn.append(timeless(next(first)))
+        others.append(timeless(next(second)))
+    assert in_turn == expected and sorted(map(repr, others)) == sorted(map(repr, expected))
+
+
+def test_a_call_that_is_given_up_leaves_nothing_behind():
+    rows = lint([Repository("two", TWO_FILES)])
+    next(rows)
+    assert isinstance(index._files, Disk)
+
+
+def test_threads_wait_for_each_other():
+    repositories = [Repository("two", TWO_FILES), Repository("b", {"use.py": CALLER})] * 4
+    with ThreadPoolExecutor(4) as threads:
+        results = list(threads.map(lambda each: list(map(timeless, lint([each]))), repositories))
+    assert results == [list(map(timeless, lint([each]))) for each in repositories]
+
+
+def test_a_repository_is_let_go_of_before_the_next():
+    class Watched(dict):
+        pass
+
+    gone = []
+
+    def repositories():
+        for number in range(3):
+            files = Watched(TWO_FILES)
+            weakref.finalize(files, gone.append, number)
+            yield Repository(str(number), files)
+            del files
+            gc.collect()
+            assert gone == list(range(number))  # the newest is still held by the caller
+
+    assert len(found(lint(repositories()))) > 0
+
+
+def test_lines_are_counted():
+    rows = [row for row in lint([Repository("two", TWO_FILES)]) if isinstance(row, FileRow)]
+    assert {row.path: row.lines for row in rows} == {
+        "lib/__init__.py": 0,
+        "lib/helper.py": 5,
+        "use.py": 4,
+    }

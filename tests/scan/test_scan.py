@@ -18,6 +18,8 @@ import pytest
 pa = pytest.importorskip("pyarrow", reason="the extra `scan` is not installed")
 import pyarrow.parquet as pq  # noqa: E402
 
+from tfnanlint import batch  # noqa: E402
+from tfnanlint.batch import Budget, FileRow  # noqa: E402
 from tfnanlint.scan import collect, inputs, pool, run  # noqa: E402
 from tfnanlint.scan.inputs import Reference, references  # noqa: E402
 
@@ -154,8 +156,12 @@ def test_an_archive_that_unpacks_to_too_much_is_cut(tmp_path, monkeypatch):
     assert list(repository.files) == ["b.py"] and list(repository.unread) == ["a.py"]
 
 
+def reasons(rows):
+    return {row.path: row.reason for row in rows if row.__class__ is FileRow and row.reason}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_process_that_dies_or_hangs_costs_one_repository(folder, monkeypatch):
+def test_a_process_that_dies_or_hangs_while_it_reads_costs_one_repository(folder, monkeypatch):
     load = pool.load
 
     def hostile(reference):
@@ -168,12 +174,114 @@ def test_a_process_that_dies_or_hangs_costs_one_repository(folder, monkeypatch):
     monkeypatch.setattr(pool, "load", hostile)  # the processes are forked
     monkeypatch.setattr(pool, "GRACE", 0.0)
     asked = list(enumerate(references([str(folder)], each=True)))
-    orders = pool.Orders(budget=pool.Budget(seconds=20.0), memory=0)
+    orders = pool.Orders(budget=Budget(seconds=20.0), memory=0)
     outcomes = dict(pool.Pool(orders, 2).outcomes(asked))
-    reasons = [[row.reason for row in outcomes[index] if row.path == ""] for index, _ in asked]
-    assert reasons[0] == reasons[3] == []
-    assert reasons[1] == ["the process that checked it died (SIGKILL)"]
-    assert reasons[2][0].startswith("stopped after")
+    said = [reasons(outcomes[index]) for index, _ in asked]
+    assert said[0] == said[3] == {}
+    assert said[1] == {"": "the process that checked it died (SIGKILL)"}
+    assert said[2] == {"": "stopped after more than 20 seconds"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_file_that_ends_its_process_costs_itself(tmp_path, monkeypatch):
+    check = batch.check
+
+    def hostile(path, data, policy):
+        if b"deadly" in data:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if b"endless" in data:
+            time.sleep(600)
+        return check(path, data, policy)
+
+    monkeypatch.setattr(batch, "check", hostile)
+    monkeypatch.setattr(pool, "GRACE", 0.0)
+    texts = {"a": RISKY, "b": RISKY + b"# deadly\n", "c": RISKY + b"# endless\n", "d": RISKY}
+    named = [("r", f"{name}.py", data) for name, data in texts.items()]
+    loose = [("", "same.py", data) for data in texts.values()]
+    names = ("repository", "path", "content")
+    table = pa.table(dict(zip(names, map(list, zip(*named, *loose)))))
+    pq.write_table(table, tmp_path / "f.parquet")
+    asked = list(enumerate(references([str(tmp_path / "f.parquet")])))
+    orders = pool.Orders(budget=Budget(seconds=5.0), memory=0)
+    outcomes = dict(pool.Pool(orders, 2).outcomes(asked))
+    died, stopped = (
+        "the process that checked it died (SIGKILL)",
+        "stopped after more than 5 seconds",
+    )
+    [one_by_one, together] = [outcomes[index] for index, _ in asked]
+    assert reasons(together) == {"b.py": died, "c.py": stopped}
+    for rows_ in (one_by_one, together):
+        files = [row for row in rows_ if isinstance(row, FileRow)]
+        assert sorted(row.status for row in files) == ["checked"] * 2 + ["failed"] * 2
+        assert {row.reason for row in files} == {"", died, stopped}
+        assert sum(row.bytes for row in files) == sum(map(len, texts.values()))
+        assert len(rows_) == 6
+
+
+def test_files_that_end_their_process_again_and_again_cost_the_repository(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "check", lambda *arguments: os._exit(3))
+    monkeypatch.setattr(pool, "MAX_REFUSED", 2)
+    (tmp_path / "r").mkdir()
+    for number in range(5):
+        (tmp_path / "r" / f"{number}.py").write_bytes(RISKY)
+    [(_, rows_)] = pool.Pool(pool.Orders(memory=0), 1).outcomes(
+        list(enumerate(references([str(tmp_path / "r")])))
+    )
+    assert reasons(rows_) == {"": "the process that checked it died (exit code 3)"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("signals", [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_scan_that_alone_is_stopped_leaves_no_process(folder, tmp_path, signals):
+    sent, code = signals
+    command = [*COMMAND, str(folder), "--each", "--out", str(tmp_path / "out"), "--part-size", "1"]
+    process = subprocess.Popen([*command, "--jobs", "2"], stderr=subprocess.PIPE, text=True)
+    while not list((tmp_path / "out" / "checkpoints").glob("*.json")):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(sent)
+    _, said = process.communicate(timeout=60)  # standard error is open as long as a process lives
+    assert process.returncode in (code, 0) and "Traceback" not in said
+    assert subprocess.run([*command, "--resume"], timeout=300, capture_output=True).returncode == 0
+    scan(folder, "--each", "--out", tmp_path / "whole", "--part-size", 1)
+    assert rows(tmp_path / "out") == rows(tmp_path / "whole")
+
+
+def test_half_a_file_is_neither_read_nor_kept(folder, tmp_path, monkeypatch):
+    listed = references([str(folder)], each=True)
+
+    def killed(table, path, **options):
+        with open(path, "wb") as file:
+            file.write(b"PAR1 half")
+        monkeypatch.setattr(os, "unlink", lambda path: None)  # as kill -9 leaves it
+        raise SystemExit
+
+    monkeypatch.setattr(pq, "write_table", killed)
+    with pytest.raises(SystemExit):
+        run.Scan(listed, str(tmp_path / "out"), pool.Orders(memory=0)).run()
+    monkeypatch.undo()
+    [half] = (tmp_path / "out" / "findings").iterdir()
+    assert half.read_bytes() == b"PAR1 half"
+    assert pq.read_table(tmp_path / "out" / "findings").num_rows == 0
+    run.Scan(listed, str(tmp_path / "out"), pool.Orders(memory=0), resume=True).run()
+    assert [path.suffix for path in (tmp_path / "out" / "findings").iterdir()] == [".parquet"]
+
+
+def test_scattered_rows_and_progress_are_told(tmp_path, monkeypatch, capsys):
+    from tfnanlint.cli import main
+    from tfnanlint.cli import scan as command
+
+    names = [f"r{number % 4}" for number in range(40)]
+    table = {"repository": names, "path": [f"{n}.py" for n in range(40)], "content": [b""] * 40}
+    pq.write_table(pa.table(table), tmp_path / "f.parquet", row_group_size=8)
+    monkeypatch.setattr(command, "_LOG_INTERVAL", 0.0)
+    monkeypatch.setattr(sys, "argv", ["tfnanlint", "scan"])
+    assert main(["scan", str(tmp_path / "f.parquet"), "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("warning: repositories are scattered")
+    assert re.fullmatch(r"4 of 4 repositories, [\d.]+/s, 0 s left", said[-1])
+    done = scan(tmp_path / "f.parquet", "--out", tmp_path / "quiet", "--quiet")
+    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
 
 
 def test_a_full_disk_keeps_what_is_complete(folder, tmp_path, monkeypatch):

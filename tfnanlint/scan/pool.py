@@ -179,7 +179,7 @@ class Pool:
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(  # type: ignore[attr-defined]
-            target=_work, args=(theirs, self._orders), daemon=True
+            target=_work, args=(theirs, ours, self._orders), daemon=True
         )
         process.start()
         theirs.close()
@@ -217,8 +217,9 @@ def _ending(code: int | None) -> str:
     return f"exit code {code}"
 
 
-def _work(pipe: Connection, orders: Orders) -> None:
+def _work(pipe: Connection, other_end: Connection, orders: Orders) -> None:
     """In a process: check what comes through the pipe until it is closed."""
+    other_end.close()  # else the pipe stays open when the process that holds the other end dies
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process that started this one
     _limit(orders.memory)
     judge = Judge(orders.settings, orders.budget)
