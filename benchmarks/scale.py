@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """What a scan of much code gives and costs: scale.py COMMAND FILES.parquet [...]
 
-`make FILES.parquet IN...` writes the Python files and notebooks of all repositories in the folders
-into one Parquet file, read as `tfnanlint scan --each` reads them: folders, archives, bare git.
+`make FILES.parquet IN... [--shard I/N]` writes the Python files and notebooks of all repositories in
+the folders, or of one shard of them, into one Parquet file. They are read as `tfnanlint scan --each`
+reads them: folders, archives, bare git.
 
 `run FILES.parquet [--only WAY]... [--work DIR]` lints them in each way and compares the rows with
 the first: `batch.lint`, `tfnanlint scan` with one and two processes, a scan that is killed three
 times and resumed, Spark with two executors, Ray with two workers, and both with one that is killed
 in the middle. It prints files a second, CPU seconds for a million lines (of all processes) and the
 memory of the largest Python process; it ends with 1 when rows differ. `--in IN...` adds a way: the
-scan of the folders that the file was made of.
+scan of the folders (and the shard) that the file was made of.
 
 `stages FILES.parquet` prints which share of the CPU time of one process each stage takes, by kind
 of file, and what 100 million files of that and of another mixture cost.
@@ -47,7 +48,8 @@ import pyarrow.parquet as pq
 
 from tfnanlint import batch
 from tfnanlint.batch import FileRow, Judge, lint
-from tfnanlint.scan.inputs import load, references
+from tfnanlint.scan.inputs import load, references, shard_of
+from tfnanlint.scan.run import Shard
 from tfnanlint.scan.schema import tables
 
 SCHEMA = pa.schema([("repository", pa.string()), ("path", pa.string()), ("content", pa.binary())])
@@ -59,12 +61,14 @@ Rows = dict[str, list[str]]  # by kind of table: one digest a row, sorted
 # The input
 
 
-def make(out: str, folders: list[str]) -> None:
-    """Write the files of all repositories in the folders."""
+def make(out: str, folders: list[str], shard: Shard) -> None:
+    """Write the files of the repositories of a shard of the folders."""
     rows: list[dict] = []
     count: Counter[str] = Counter()
     with pq.ParquetWriter(out, SCHEMA, compression="zstd") as writer:
         for reference in references(folders, each=True):
+            if shard_of(reference, shard.count) != shard.index:
+                continue
             for repository in load(reference):
                 count["repositories"] += bool(repository.files)
                 for path in sorted(repository.files):
@@ -276,7 +280,7 @@ WAYS: dict[str, Callable[[str, str], Rows]] = {
 }
 
 
-def run(path: str, names: list[str], work: str, folders: list[str]) -> int:
+def run(path: str, names: list[str], work: str, folders: list[str], shard: str) -> int:
     """Run each way in a process of its own and compare the rows."""
     file = pq.ParquetFile(path)
     lines = sum(
@@ -291,8 +295,9 @@ def run(path: str, names: list[str], work: str, folders: list[str]) -> int:
         told.unlink(missing_ok=True)
         start = time.perf_counter()
         command = [sys.executable, __file__, "run", path, "--way", name, "--work", work]
+        command += ["--shard", shard, *(["--in", *folders] if folders else [])]
         with Watch() as watch:
-            subprocess.run([*command, *(["--in", *folders] if folders else [])], check=True)
+            subprocess.run(command, check=True)
         seconds = time.perf_counter() - start
         results[name] = json.loads(pathlib.Path(work, f"{name}.json").read_text())
         findings, files = (len(results[name][kind]) for kind in ("findings", "files"))
@@ -517,6 +522,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--only", action="append", choices=WAYS)
     parser.add_argument("--in", dest="inputs", nargs="*", default=[])
+    parser.add_argument("--shard", default="1/1", help="of the folders, as of a scan")
     parser.add_argument("--work", default="/tmp/scale")
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--repositories", type=int, default=200)
@@ -528,11 +534,13 @@ def main() -> int:
         if way is not None:
             rows = way(arguments.file, arguments.work)
         else:
-            rows = by_scan(arguments.inputs, arguments.work, 2, "--each")
+            rows = by_scan(
+                arguments.inputs, arguments.work, 2, "--each", "--shard", arguments.shard
+            )
         pathlib.Path(arguments.work, f"{arguments.way}.json").write_text(json.dumps(rows))
         return 0
     if arguments.command == "make":
-        make(arguments.file, arguments.folders)
+        make(arguments.file, arguments.folders, Shard.parsed(arguments.shard))
     elif arguments.command == "stages":
         stages(arguments.file)
     elif arguments.command == "skew":
@@ -541,7 +549,7 @@ def main() -> int:
         return memory(arguments.file, arguments.repositories)
     else:
         names = arguments.only or list(WAYS)
-        return run(arguments.file, names, arguments.work, arguments.inputs)
+        return run(arguments.file, names, arguments.work, arguments.inputs, arguments.shard)
     return 0
 
 
