@@ -71,7 +71,8 @@ class Totals:
 
     repositories: int = 0
     files: Counter[str] = field(default_factory=Counter)
-    findings: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)  # by code
+    names: dict[str, str] = field(default_factory=dict)  # of the rules, by code
     bytes: int = 0
     seconds: float = 0.0
     lines: int = 0  # of checked files
@@ -84,6 +85,7 @@ class Totals:
         self.repositories += part["repositories"]
         self.files.update(part["files"])
         self.findings.update(part["findings"])
+        self.names.update(part["names"])
         self.bytes += part["bytes"]
         self.seconds += part["seconds"]
         self.failures += part["failures"]
@@ -224,6 +226,7 @@ def _counted(part: list[tuple[Reference, list[Row]]]) -> dict[str, Any]:
         "repositories": len(part),
         "files": Counter(row.status for row in files),
         "findings": Counter(row.code for row in findings),
+        "names": {row.code: row.name for row in findings},
         "bytes": sum(row.bytes for row in files),
         "seconds": sum(row.seconds for row in files),
         "lines": sum(row.lines for row in checked),

@@ -50,6 +50,7 @@ def files_schema() -> Any:
             ("repository", pa.string()),
             ("path", pa.string()),
             ("bytes", pa.int64()),
+            ("lines", pa.int64()),
             ("status", pa.string()),
             ("reason", pa.string()),
             ("cut_short", pa.bool_()),

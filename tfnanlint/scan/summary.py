@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Sequence
 
-from tfnanlint.pipeline.linter import load_rules
 from tfnanlint.scan.run import DENSE, Totals, Weight, density, write
 
 _STYLE = """
@@ -54,9 +53,8 @@ def words(totals: Totals) -> str:
         f"Findings: {sum(totals.findings.values()):,}"
         f" in {totals.seconds:,.1f} seconds of checking.",
     ]
-    names = _rule_names()
     lines += [
-        f"  {code}  {count:>8,}  {names.get(code, '')}".rstrip()
+        f"  {code}  {count:>8,}  {totals.names.get(code, '')}".rstrip()
         for code, count in totals.findings.most_common()
     ]
     if totals.densest:
@@ -64,10 +62,6 @@ def words(totals: Totals) -> str:
         lines += [f"  {density(each):8.1f}  {each[0]}" for each in totals.densest[:5]]
     lines += [f"Not read: {failure}" for failure in totals.failures[:20]]
     return "\n".join(lines)
-
-
-def _rule_names() -> dict[str, str]:
-    return {rule.code: rule.slug for rule in load_rules()}
 
 
 def _json(totals: Totals) -> str:
@@ -79,6 +73,7 @@ def _json(totals: Totals) -> str:
             "checked_lines": totals.lines,
             "seconds": round(totals.seconds, 3),
             "findings": dict(totals.findings.most_common()),
+            "names": totals.names,
             "most": list(map(_weight, totals.most)),
             "densest": list(map(_weight, totals.densest)),
             "failures": totals.failures,
@@ -101,9 +96,8 @@ def _weight(weight: Weight) -> dict[str, object]:
 
 def page(totals: Totals) -> str:
     """The totals as one self-contained HTML page, without script and network."""
-    names = _rule_names()
     rules = [
-        (f"{code} {names.get(code, '')}".rstrip(), count, f"{count:,}")
+        (f"{code} {totals.names.get(code, '')}".rstrip(), count, f"{count:,}")
         for code, count in totals.findings.most_common()
     ]
     dense = [(each[0], density(each), f"{density(each):.1f}") for each in totals.densest]
