@@ -12,14 +12,10 @@ in the middle. It prints files a second, CPU seconds for a million lines (of all
 memory of the largest Python process; it ends with 1 when rows differ. `--in IN...` adds a way: the
 scan of the folders (and the shard) that the file was made of.
 
-`stages FILES.parquet` prints which share of the CPU time of one process each stage takes, by kind
-of file, and what 100 million files of that and of another mixture cost.
-
-`skew FILES.parquet [--workers N]` prints what the largest repositories take, and how much longer
-than its share the last worker needs.
-
-`memory FILES.parquet [--repositories N]` prints the memory of a process after each twentieth of
-the repositories; it ends with 1 when the later half needs more than the former.
+`cost FILES.parquet` lints them in one process and prints which share of its CPU time each stage
+takes, what 100 million files cost, what the largest repositories take and how long the last worker
+of many needs, and the memory of the process over the repositories. It ends with 1 when the memory
+grows: when its median over the second half of the repositories is a tenth more than over the first.
 """
 
 from __future__ import annotations
@@ -36,6 +32,7 @@ import pathlib
 import platform
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -47,7 +44,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tfnanlint import batch
-from tfnanlint.batch import FileRow, Judge, lint
+from tfnanlint.batch import FileRow, Judge, Row, lint
 from tfnanlint.scan.inputs import load, references, shard_of
 from tfnanlint.scan.run import Shard
 from tfnanlint.scan.schema import tables
@@ -205,7 +202,7 @@ def by_killed_scan(path: str, work: str) -> Rows:
     """The command line, killed with all its processes after 1, 3 and 5 parts, and resumed."""
     out = f"{work}/killed"
     shutil.rmtree(out, ignore_errors=True)
-    flags = ("--jobs", "2", "--resume", "--part-size", "50")
+    flags = ("--jobs", "2", "--resume", "--part-size", "10")
     for parts in (1, 3, 5):
         process = _scan([path], out, *flags)
         while process.poll() is None:
@@ -245,7 +242,7 @@ def by_spark(path: str, work: str, kill: bool = False) -> Rows:
         .getOrCreate()
     )
     if kill:
-        kill_one("CoarseGrainedExecutorBackend", 40.0, f"{work}/told")
+        kill_one("CoarseGrainedExecutorBackend", 20.0, f"{work}/told")
     try:
         return _split(spark_lint(spark.read.parquet(path)).toArrow())
     finally:
@@ -260,7 +257,7 @@ def by_ray(path: str, work: str, kill: bool = False) -> Rows:
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     if kill:
-        kill_one("ray::", 40.0, f"{work}/told")
+        kill_one("ray::", 20.0, f"{work}/told")
     try:
         rows = ray_lint(ray.data.read_parquet(path))
         return _split(pa.concat_tables(ray.get(rows.to_arrow_refs())))
@@ -331,7 +328,17 @@ def machine() -> str:
 # What it costs
 
 
-STAGES = ("decode", "prefilter", "analysis", "rows", "tables", "rest")
+STAGES = (
+    "start",
+    "decode",
+    "prefilter",
+    "analysis",
+    "rows of findings",
+    "rows of files",
+    "tables",
+    "rest",
+)
+CHECKED = ("analysis", "rows of findings")  # what only files cost that name TensorFlow or Keras
 
 
 class Clock:
@@ -371,54 +378,59 @@ class Clock:
         return timed
 
 
-def stages(path: str) -> None:
-    """Print where the CPU time of one process goes."""
+def cost(path: str) -> int:
+    """Print where the CPU time and the memory of one process go; 1 when the memory grows."""
     clock = Clock()
     batch.relevant = clock.timed("prefilter", batch.relevant)
     batch.check = clock.timed("analysis", batch.check)
-    batch.described = clock.timed("rows", batch.described)
-    judge = Judge()
-    size: Counter[str] = Counter()
-    count: Counter[str] = Counter()
-    lines: Counter[str] = Counter()
-    start = time.perf_counter()
+    batch.described = clock.timed("rows of findings", batch.described)
+    with clock.stage("start"):
+        judge, listed = Judge(), references([path])
+    kinds: dict[str, Counter[str]] = {"relevant": Counter(), "irrelevant": Counter()}
+    repositories: dict[str, tuple[float, int]] = {}  # CPU seconds, files
+    resident: list[tuple[int, int]] = []
+    wall = time.perf_counter()
     clock.turn("rest")
-    for part in _parts(references([path]), 100):
-        rows: list = []
+    for part in _parts(listed, 100):
+        rows: list[Row] = []
         for reference in part:
+            start, before = time.process_time(), len(rows)
             with clock.stage("decode"):
-                repositories = list(load(reference))
-            for repository in repositories:
-                with clock.stage("rows"):
+                loaded = list(load(reference))
+            with clock.stage("rows of files"):
+                for repository in loaded:
                     rows += judge.rows(repository)
+            del loaded
+            files = [row for row in rows[before:] if isinstance(row, FileRow)]
+            repositories[reference.name] = time.process_time() - start, len(files)
+            resident.append(_resident())
+            for row in files:
+                kind = kinds["irrelevant" if row.status == "irrelevant" else "relevant"]
+                kind.update(files=1, lines=row.lines, bytes=row.bytes)
         with clock.stage("tables"):
             for table in tables(rows):
                 pq.write_table(table, pa.BufferOutputStream(), compression="zstd")
-        for row in rows:
-            if isinstance(row, FileRow):
-                kind = "irrelevant" if row.status == "irrelevant" else "relevant"
-                count[kind] += 1
-                size[kind] += row.bytes
-                lines[kind] += row.lines
     clock.turn(None)
-    wall = time.perf_counter() - start
-    total = sum(clock.seconds.values())
-    files = sum(count.values())
     print(
-        f"{machine()}\n{files:,} files, {sum(lines.values()):,} lines, {sum(size.values()) / 1e6:,.0f} MB"
+        f"{machine()}\n{sum(clock.seconds.values()):.1f} CPU s, {time.perf_counter() - wall:.0f} s"
     )
-    for kind in count:
+    _print_stages(clock.seconds, kinds)
+    _print_projection(clock.seconds, kinds)
+    _print_skew(repositories)
+    return _print_memory(resident)
+
+
+def _print_stages(seconds: Counter[str], kinds: dict[str, Counter[str]]) -> None:
+    files = sum(kind["files"] for kind in kinds.values())
+    for name, kind in kinds.items():
         print(
-            f"  {kind}: {count[kind]:,} files ({100 * count[kind] / files:.1f} %), "
-            f"{lines[kind]:,} lines, {size[kind] / 1e6:,.0f} MB"
+            f"  {name}: {kind['files']:,} files ({100 * kind['files'] / files:.1f} %), "
+            f"{kind['lines']:,} lines, {kind['bytes'] / 1e6:,.0f} MB"
         )
-    print(f"{total:.1f} CPU s, {wall:.1f} s, of one process:")
+    total = sum(seconds.values())
     for stage in STAGES:
-        spent = clock.seconds[stage]
-        print(
-            f"  {stage:10} {spent:8.2f} CPU s  {100 * spent / total:5.1f} %  {1e6 * spent / files:8.0f} us a file"
-        )
-    _project(clock.seconds, count)
+        share = f"{seconds[stage]:8.2f} CPU s  {100 * seconds[stage] / total:5.1f} %"
+        print(f"  {stage:16} {share}  {1e6 * seconds[stage] / files:8.0f} us a file")
 
 
 def _parts(items: list, size: int) -> Iterator[list]:
@@ -427,48 +439,42 @@ def _parts(items: list, size: int) -> Iterator[list]:
         yield part
 
 
-def _project(seconds: Counter[str], count: Counter[str]) -> None:
-    """Print the cost of 100 million files: what every file costs, and what those cost that name
-    TensorFlow or Keras.
+def _print_projection(seconds: Counter[str], kinds: dict[str, Counter[str]]) -> None:
+    """What 100 million files cost: what each costs, and what those do that name TensorFlow or
+    Keras.
     """
-    files = sum(count.values())
+    files = sum(kind["files"] for kind in kinds.values())
     each = (
-        sum(seconds[stage] for stage in ("decode", "prefilter", "rest", "tables", "rows")) / files
+        sum(spent for stage, spent in seconds.items() if stage not in (*CHECKED, "start")) / files
     )
-    checked = seconds["analysis"] / max(count["relevant"], 1)
-    print(f"a file costs {1e6 * each:.0f} us, one that is checked {1e3 * checked:.1f} ms more")
-    for share in (count["relevant"] / files, 0.05, 0.01):
+    checked = sum(seconds[stage] for stage in CHECKED) / max(kinds["relevant"]["files"], 1)
+    lines = sum(seconds[stage] for stage in CHECKED) / max(kinds["relevant"]["lines"], 1)
+    print(
+        f"a file costs {1e6 * each:.0f} us of CPU, one that is checked {1e3 * checked:.1f} ms more "
+        f"({1e6 * lines:.0f} CPU s for a million lines)"
+    )
+    for share in (kinds["relevant"]["files"] / files, 0.05, 0.01, 0.001):
         every, analysis = 1e8 * each / 3600, 1e8 * share * checked / 3600
         print(
-            f"100 million files, {100 * share:.0f} % of them checked: "
-            f"{every + analysis:,.0f} CPU hours, {100 * analysis / (every + analysis):.0f} % of them analysis"
+            f"  100 million files, {100 * share:.1f} % of them checked: {every + analysis:,.0f} CPU "
+            f"hours, {100 * analysis / (every + analysis):.0f} % of them in checks"
         )
 
 
-def skew(path: str, workers: int) -> None:
-    """Print what the largest repositories take, and how even shares can be."""
-    seconds: Counter[str] = Counter()
-    files: Counter[str] = Counter()
-    judge = Judge()
-    for reference in references([path]):
-        start = time.process_time()
-        for repository in load(reference):
-            files[repository.name] += len(repository.files)
-            judge.rows(repository)
-        seconds[reference.name] += time.process_time() - start
+def _print_skew(repositories: dict[str, tuple[float, int]]) -> None:
+    seconds = {name: spent for name, (spent, _) in repositories.items()}
     total = sum(seconds.values())
-    print(f"{len(seconds)} repositories, {total:.0f} CPU s")
-    for name, spent in seconds.most_common(5):
-        print(f"  {name}: {files[name]:,} files, {spent:.1f} CPU s, {100 * spent / total:.1f} %")
-    for number in (2, 8, workers):
-        for order, title in (
-            (list(seconds), "as they come"),
-            ([n for n, _ in seconds.most_common()], "largest first"),
-        ):
-            last = _last(number, [seconds[name] for name in order])
-            print(
-                f"  {number} workers, {title}: the last ends after {last / (total / number):.2f} of its share"
-            )
+    largest = sorted(seconds, key=seconds.__getitem__, reverse=True)
+    for name in largest[:3]:
+        share = f"{seconds[name]:.1f} CPU s, {100 * seconds[name] / total:.1f} %"
+        print(f"  {name}: {repositories[name][1]:,} files, {share}")
+    for workers in (2, 8, 64):
+        ends = [_last(workers, [seconds[name] for name in order]) for order in (seconds, largest)]
+        given, first = (end * workers / total for end in ends)
+        print(
+            f"  {workers} workers: the last ends after {given:.2f} of an even share, "
+            f"{first:.2f} with the largest repositories first"
+        )
 
 
 def _last(workers: int, tasks: list[float]) -> float:
@@ -479,30 +485,19 @@ def _last(workers: int, tasks: list[float]) -> float:
     return max(free)
 
 
-def memory(path: str, number: int) -> int:
-    """Print the memory of a process over repositories; 1 when it grows."""
-    judge = Judge()
-    sizes: list[tuple[int, int, int]] = []
-    files = 0
-    chosen = [each for each in references([path]) if each.kind != "loose"][:number]
-    step = max(number // 20, 1)
-    for place, reference in enumerate(chosen, 1):
-        for repository in load(reference):
-            files += len(repository.files)
-            judge.rows(repository)
-        if place % step == 0:
-            resident, peak = _resident()
-            sizes.append((place, resident, peak))
-            print(
-                f"{place:5} repositories, {files:6} files: {resident} MiB, highest {peak}",
-                flush=True,
-            )
-    half = len(sizes) // 2
-    former, latter = (
-        sorted(r for _, r, _ in part)[len(part) // 2] for part in (sizes[:half], sizes[half:])
+def _print_memory(resident: list[tuple[int, int]]) -> int:
+    """The memory after the repositories; 1 when it grows."""
+    shown = range(0, len(resident), max(len(resident) // 8, 1))
+    print("  MiB after repository " + ", ".join(f"{n + 1}: {resident[n][0]}" for n in shown))
+    half = len(resident) // 2
+    first, second = (
+        statistics.median(now for now, _ in part) for part in (resident[:half], resident[half:])
     )
-    print(f"median of the first half {former} MiB, of the second {latter} MiB")
-    return 1 if latter > 1.1 * former else 0
+    print(
+        f"{len(resident)} repositories: median of the first half {first:.0f} MiB, of the second "
+        f"{second:.0f}; highest {resident[-1][1]}"
+    )
+    return 1 if second > 1.1 * first else 0
 
 
 def _resident() -> tuple[int, int]:
@@ -517,15 +512,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("make", "run", "stages", "skew", "memory"))
+    parser.add_argument("command", choices=("make", "run", "cost"))
     parser.add_argument("file")
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--only", action="append", choices=WAYS)
     parser.add_argument("--in", dest="inputs", nargs="*", default=[])
     parser.add_argument("--shard", default="1/1", help="of the folders, as of a scan")
     parser.add_argument("--work", default="/tmp/scale")
-    parser.add_argument("--workers", type=int, default=64)
-    parser.add_argument("--repositories", type=int, default=200)
     parser.add_argument("--way", choices=[*WAYS, "folders"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     os.makedirs(arguments.work, exist_ok=True)
@@ -541,12 +534,8 @@ def main() -> int:
         return 0
     if arguments.command == "make":
         make(arguments.file, arguments.folders, Shard.parsed(arguments.shard))
-    elif arguments.command == "stages":
-        stages(arguments.file)
-    elif arguments.command == "skew":
-        skew(arguments.file, arguments.workers)
-    elif arguments.command == "memory":
-        return memory(arguments.file, arguments.repositories)
+    elif arguments.command == "cost":
+        return cost(arguments.file)
     else:
         names = arguments.only or list(WAYS)
         return run(arguments.file, names, arguments.work, arguments.inputs, arguments.shard)

@@ -83,7 +83,8 @@ def _reference(path: str, name: str, revision: str) -> Reference:
         if is_bare(path) or (revision and is_bare(hidden)):
             source = path if is_bare(path) else hidden
             commit = commit_of(source, revision or HEAD)
-            return Reference("git", source, name.removesuffix(".git"), commit, stamp=commit)
+            name = name.removesuffix("/.git").removesuffix(".git")
+            return Reference("git", source, name, commit, stamp=commit)
         return Reference("folder", path, name)
     kind = archive_kind(path)
     if not kind:

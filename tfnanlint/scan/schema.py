@@ -6,8 +6,8 @@ pyarrow is imported when a table is made: it comes with the extra `scan`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from tfnanlint.batch import SCHEMA_VERSION, FileRow, FindingRow, Row
@@ -65,19 +65,22 @@ def files_schema() -> Any:
 
 def tables(rows: Sequence[Row]) -> tuple[Any, Any]:
     """The findings and the files among the rows, as two `pyarrow.Table`."""
+    findings = [row for row in rows if isinstance(row, FindingRow)]
+    files = [row for row in rows if isinstance(row, FileRow)]
+    return _table(findings, findings_schema()), _table(files, files_schema())
+
+
+def _table(rows: Sequence[Row], schema: Any) -> Any:
     import pyarrow as pa
 
-    findings = [_plain(row) for row in rows if isinstance(row, FindingRow)]
-    files = [_plain(row) for row in rows if isinstance(row, FileRow)]
-    return (
-        pa.Table.from_pylist(findings, schema=findings_schema()),
-        pa.Table.from_pylist(files, schema=files_schema()),
-    )
-
-
-def _plain(row: Row) -> dict[str, Any]:
-    """A row as Arrow takes it: names from archives need not be valid Unicode, columns are."""
-    return {name: _text(value) for name, value in asdict(row).items()}
+    columns = []
+    for field in schema:
+        values = list(map(attrgetter(field.name), rows))
+        try:
+            columns.append(pa.array(values, field.type))
+        except UnicodeEncodeError:  # names from archives need not be valid Unicode, columns are
+            columns.append(pa.array(list(map(_text, values)), field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _text(value: Any) -> Any:
