@@ -293,8 +293,8 @@ def run(path: str, names: list[str], work: str, folders: list[str], shard: str) 
         start = time.perf_counter()
         command = [sys.executable, __file__, "run", path, "--way", name, "--work", work]
         command += ["--shard", shard, *(["--in", *folders] if folders else [])]
-        with Watch() as watch:
-            subprocess.run(command, check=True)
+        with Watch() as watch, open(f"{work}/{name}.log", "w") as log:  # engines say much
+            subprocess.run(command, check=True, stderr=log)
         seconds = time.perf_counter() - start
         results[name] = json.loads(pathlib.Path(work, f"{name}.json").read_text())
         findings, files = (len(results[name][kind]) for kind in ("findings", "files"))

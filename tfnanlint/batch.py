@@ -34,6 +34,7 @@ from tfnanlint.report.json import described
 SCHEMA_VERSION = 1
 ROOT = "/repository"  # where the files of a repository stand, as far as the analysis knows
 _ALONE = threading.Lock()  # which files are read is a state of the process
+OUT_OF_MEMORY = "it needs more memory than is allowed"
 SUFFIXES = (".py", NOTEBOOK)  # of the files that are checked
 
 
@@ -166,6 +167,9 @@ class Judge:
         start = time.monotonic()
         try:
             checked = check(path, data, policy)
+        except MemoryError:
+            yield replace(row, status="failed", reason=OUT_OF_MEMORY)
+            return
         except Exception as error:  # a bug of tfnanlint costs one file, as on the command line
             checked = failure(path, error)
         seconds = round(time.monotonic() - start, 6)

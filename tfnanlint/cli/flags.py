@@ -403,7 +403,7 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=2048,
         metavar="MIB",
-        help="of a process; 0: any (default: 2048)",
+        help="that a process may use beyond its start; 0: any (default: 2048)",
     )
     rules = parser.add_argument_group("settings").add_argument
     rules("--config", action="append", metavar="FILE|TOML", help="settings, or a file of them")

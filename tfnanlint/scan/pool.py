@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from tfnanlint.batch import Budget, Judge, Repository, Row
+from tfnanlint.batch import OUT_OF_MEMORY, Budget, FileRow, Judge, Repository, Row
 from tfnanlint.scan.inputs import InputError, Reference, load
 
 GRACE = 60.0  # seconds beyond the budget, for one file may take longer than what is left of it
@@ -22,7 +23,9 @@ MAX_REFUSED = 5  # files of a reference that may end a process before it is give
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What every process works by. `memory` is the number of bytes that one may use; 0: any."""
+    """What every process works by. `memory` is the number of bytes that one may
+    use beyond what it starts with; 0: any.
+    """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     budget: Budget = Budget()
@@ -61,7 +64,7 @@ def rows_of(
     except (InputError, OSError) as error:
         rows.append(judge.failed(reference.name, "", str(error)))
     except MemoryError:
-        rows.append(judge.failed(reference.name, "", "it needs more memory than is allowed"))
+        rows.append(judge.failed(reference.name, "", OUT_OF_MEMORY))
     return rows
 
 
@@ -81,10 +84,15 @@ def _rows(
     ]
 
 
+def _out_of_memory(rows: Iterable[Row]) -> bool:
+    return any(isinstance(row, FileRow) and row.reason == OUT_OF_MEMORY for row in rows)
+
+
 @dataclass
 class _Worker:
     process: multiprocessing.process.BaseProcess
     pipe: Connection
+    used: bool = False  # it has checked another reference, and may hold memory of that
     index: int = -1  # of the reference that it checks
     since: float = 0.0  # when it began with the repository
     place: Place | None = None  # the file that it checks
@@ -116,6 +124,7 @@ class _Queue:
 
     def hand(self, worker: _Worker) -> None:
         """Give a process its next reference, if one is left."""
+        worker.used = worker.index >= 0
         worker.index, worker.place, worker.answer = -1, None, None
         if not self._waiting:
             return
@@ -123,6 +132,10 @@ class _Queue:
         order = self._references[worker.index], self._refused.get(worker.index, {})
         with contextlib.suppress(BrokenPipeError):  # it has died, which the next look at it tells
             worker.pipe.send(order)
+
+    def once_more(self, index: int) -> None:
+        """Let a reference be checked again."""
+        self._waiting.append(index)
 
     def again(self, index: int, place: Place | None, reason: str) -> bool:
         """Let a reference be checked without the file that has ended a process; False when that
@@ -153,7 +166,8 @@ class Pool:
     def outcomes(self, asked: Sequence[tuple[int, Reference]]) -> Iterator[tuple[int, list[Row]]]:
         """The index and the rows of each reference, in the order in which they end.
 
-        A file that ends its process is left out when its repository is checked again.
+        A file that ends its process is left out when its repository is checked again. What finds no
+        memory has a second try in a new process, which holds nothing of other repositories.
         """
         queue = _Queue(asked)
         workers = [self._start() for _ in range(min(self._jobs, len(asked)))]
@@ -164,11 +178,15 @@ class Pool:
                 for number, reason in self._ended(workers):
                     worker = workers[number]
                     index, rows = worker.index, worker.answer
-                    if reason:
+                    full = rows is not None and _out_of_memory(rows)
+                    if reason or full:
                         _end(worker)
                         workers[number] = self._start()
-                        if not queue.again(index, worker.place, reason):
-                            rows = [self._judge.failed(queue.name(index), "", reason)]
+                    if full and worker.used:
+                        queue.once_more(index)
+                        rows = None
+                    elif reason and not queue.again(index, worker.place, reason):
+                        rows = [self._judge.failed(queue.name(index), "", reason)]
                     queue.hand(workers[number])
                     if rows is not None:
                         yield index, rows
@@ -232,9 +250,21 @@ def _work(pipe: Connection, other_end: Connection, orders: Orders) -> None:
 
 
 def _limit(memory: int) -> None:
+    """Let this process have so many bytes more than it has now."""
     try:
         import resource
     except ImportError:  # there is none on Windows
         return
     if memory:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        limit = _address_space() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most), most))
+
+
+def _address_space() -> int:
+    """The bytes that are mapped now, most of them libraries; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
