@@ -10,18 +10,20 @@ the first: `batch.lint`, `tfnanlint scan` with one and two processes, a scan tha
 times and resumed, Spark with two executors, Ray with two workers, and both with one that is killed
 in the middle. It prints files a second, CPU seconds for a million lines (of all processes) and the
 memory of the largest Python process; it ends with 1 when rows differ. `--in IN...` adds a way: the
-scan of the folders (and the shard) that the file was made of.
+scan of the folders (and the shard) that the file was made of, two processes.
 
 `cost FILES.parquet` lints them in one process and prints which share of its CPU time each stage
 takes, what 100 million files cost, what the largest repositories take and how long the last worker
 of many needs, and the memory of the process over the repositories. It ends with 1 when the memory
-grows: when its median over the second half of the repositories is a tenth more than over the first.
+grows: when the number of blocks that are alive after a repository, as a median over the second half
+of the repositories, is a tenth more than over the first.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import hashlib
 import heapq
 import importlib.metadata
@@ -39,12 +41,15 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tfnanlint import batch
 from tfnanlint.batch import FileRow, Judge, Row, lint
+from tfnanlint.project import index
 from tfnanlint.scan.inputs import load, references, shard_of
 from tfnanlint.scan.run import Shard
 from tfnanlint.scan.schema import tables
@@ -182,6 +187,20 @@ def by_batch(path: str, work: str) -> Rows:
 
 def _scanned(out: str) -> Rows:
     return digests(pq.read_table(f"{out}/findings"), pq.read_table(f"{out}/files"))
+
+
+def by_folders(path: str, work: str, folders: list[str], shard: str) -> Rows:
+    """The command line on what the file was made of: what has come since does not count, nor does
+    what a repository lacks, for which there is no row in the file.
+    """
+    by_scan(folders, work, 2, "--each", "--shard", shard)
+    names = pq.read_table(path, columns=["repository"]).column(0).unique()
+    both = []
+    for kind in ("findings", "files"):
+        table = pq.read_table(f"{work}/scan2{len(folders)}/{kind}")
+        both.append(table.filter(pc.is_in(table.column("repository"), names)))
+    missing = pc.equal(both[1].column("reason"), "the object is missing")
+    return digests(both[0], both[1].filter(pc.invert(missing)))
 
 
 def _scan(inputs: list[str], out: str, *flags: str) -> subprocess.Popen:
@@ -384,14 +403,15 @@ def cost(path: str) -> int:
     batch.relevant = clock.timed("prefilter", batch.relevant)
     batch.check = clock.timed("analysis", batch.check)
     batch.described = clock.timed("rows of findings", batch.described)
+    index.forget = clock.timed("analysis", index.forget)  # of the trees of a repository
     with clock.stage("start"):
         judge, listed = Judge(), references([path])
     kinds: dict[str, Counter[str]] = {"relevant": Counter(), "irrelevant": Counter()}
     repositories: dict[str, tuple[float, int]] = {}  # CPU seconds, files
-    resident: list[tuple[int, int]] = []
+    memory: list[Memory] = []
     wall = time.perf_counter()
     clock.turn("rest")
-    for part in _parts(listed, 100):
+    for part in _parts(listed, 10):
         rows: list[Row] = []
         for reference in part:
             start, before = time.process_time(), len(rows)
@@ -403,21 +423,25 @@ def cost(path: str) -> int:
             del loaded
             files = [row for row in rows[before:] if isinstance(row, FileRow)]
             repositories[reference.name] = time.process_time() - start, len(files)
-            resident.append(_resident())
             for row in files:
                 kind = kinds["irrelevant" if row.status == "irrelevant" else "relevant"]
                 kind.update(files=1, lines=row.lines, bytes=row.bytes)
         with clock.stage("tables"):
             for table in tables(rows):
                 pq.write_table(table, pa.BufferOutputStream(), compression="zstd")
+        with clock.stage("measure"):
+            del rows, files, table
+            gc.collect()
+            memory.append(Memory(len(repositories), *_resident(), sys.getallocatedblocks()))
     clock.turn(None)
+    del clock.seconds["measure"]
     print(
         f"{machine()}\n{sum(clock.seconds.values()):.1f} CPU s, {time.perf_counter() - wall:.0f} s"
     )
     _print_stages(clock.seconds, kinds)
     _print_projection(clock.seconds, kinds)
     _print_skew(repositories)
-    return _print_memory(resident)
+    return _print_memory(memory)
 
 
 def _print_stages(seconds: Counter[str], kinds: dict[str, Counter[str]]) -> None:
@@ -485,17 +509,34 @@ def _last(workers: int, tasks: list[float]) -> float:
     return max(free)
 
 
-def _print_memory(resident: list[tuple[int, int]]) -> int:
-    """The memory after the repositories; 1 when it grows."""
-    shown = range(0, len(resident), max(len(resident) // 8, 1))
-    print("  MiB after repository " + ", ".join(f"{n + 1}: {resident[n][0]}" for n in shown))
-    half = len(resident) // 2
+class Memory(NamedTuple):
+    """The memory of a process after some repositories."""
+
+    repositories: int
+    resident: int  # MiB
+    highest: int  # MiB
+    blocks: int  # of Python objects that are alive
+
+
+def _print_memory(memory: list[Memory]) -> int:
+    """The memory over the repositories; 1 when it grows.
+
+    What is resident rises to what the largest repository needs, and pools of freed objects stay. A
+    leak shows in the number of blocks that are alive.
+    """
+    for sample in memory:
+        print(
+            f"  {sample.repositories:4} repositories: {sample.resident} MiB, "
+            f"{sample.blocks:,} blocks alive"
+        )
+    half = len(memory) // 2
     first, second = (
-        statistics.median(now for now, _ in part) for part in (resident[:half], resident[half:])
+        statistics.median(sample.blocks for sample in part)
+        for part in (memory[:half], memory[half:])
     )
     print(
-        f"{len(resident)} repositories: median of the first half {first:.0f} MiB, of the second "
-        f"{second:.0f}; highest {resident[-1][1]}"
+        f"{memory[-1].repositories} repositories: highest {memory[-1].highest} MiB; blocks alive, "
+        f"median of the first half {first:,.0f}, of the second {second:,.0f}"
     )
     return 1 if second > 1.1 * first else 0
 
@@ -527,9 +568,7 @@ def main() -> int:
         if way is not None:
             rows = way(arguments.file, arguments.work)
         else:
-            rows = by_scan(
-                arguments.inputs, arguments.work, 2, "--each", "--shard", arguments.shard
-            )
+            rows = by_folders(arguments.file, arguments.work, arguments.inputs, arguments.shard)
         pathlib.Path(arguments.work, f"{arguments.way}.json").write_text(json.dumps(rows))
         return 0
     if arguments.command == "make":

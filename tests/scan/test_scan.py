@@ -220,12 +220,12 @@ def test_a_file_that_ends_its_process_costs_itself(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of memory")
 def test_a_repository_that_fills_the_memory_costs_itself(tmp_path):
-    large = [("large", f"{number}.py", b"#%d" % number * (10 << 20)) for number in range(12)]
+    large = [("large", f"{number}.py", b"#%d" % number * (15 << 20)) for number in range(24)]
     small = [(f"small{number}", "a.py", RISKY) for number in range(3)]
     names = ("repository", "path", "content")
     table = pa.table(dict(zip(names, map(list, zip(small[0], *large, *small[1:])))))
-    pq.write_table(table, tmp_path / "f.parquet", row_group_size=4)
-    done = scan(tmp_path / "f.parquet", "--out", tmp_path / "out", "--memory", 250)
+    pq.write_table(table, tmp_path / "f.parquet", row_group_size=2)
+    done = scan(tmp_path / "f.parquet", "--out", tmp_path / "out", "--memory", 400)
     assert done.returncode == 0, done.stderr
     assert "Not read: large: it needs more memory than is allowed" in done.stdout
     files = pq.read_table(tmp_path / "out" / "files").to_pylist()
