@@ -297,10 +297,11 @@ def profiled(case: hostile_programs.Case, count: int) -> None:
 
 def hostile(arguments: argparse.Namespace) -> None:
     words = arguments.hostile
+    exact = [word for word in words if word in hostile_programs.CASES]
     cases = {
         name: case
         for name, case in hostile_programs.CASES.items()
-        if not words or any(word in name for word in words)
+        if not words or name in exact or any(word in name for word in words if word not in exact)
     }
     start = min(spent((), hostile_programs.HEAD + "y = tf.math.log(x)\n", 60)[0] for _ in range(3))
     for name, case in cases.items():

@@ -480,6 +480,9 @@ class File:
                 one.check(subject, context) if point is None else one.check(subject, point, context)
             )
             return list(found or ())
+        except RecursionError:  # what follows on so many others is given up, and told
+            self.interpreter.session.cut_short = True
+            return []
         # a broken rule must not hide the others; it is reported, never swallowed
         except Exception as error:
             return [self._broken(one, subject, error)]
