@@ -241,8 +241,9 @@ class Walk(Branching):
             self._branched(fork, self._case(one, subject, test))
             if decided and one.guard is None:
                 return self._joined(fork)
-            refutes = len(failed) < _MAX_FAILED and test is not None and one.guard is None
-            if refutes and says_number(one.pattern):
+            if test is None or one.guard is not None or len(failed) >= _MAX_FAILED:
+                continue
+            if says_number(one.pattern):
                 failed.append(test)
         self._another(fork)
         self._refuted(failed)

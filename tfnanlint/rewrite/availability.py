@@ -455,7 +455,8 @@ class Reach:
             if statement is None or statement in found or name in inside.outward:
                 continue
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
-            if written or not self._only_use(statement.targets[0], inside, replaced):
+            target = cast(ast.Name, statement.targets[0])
+            if written or not self._only_use(target, inside, replaced):
                 continue
             if not self._only_computes(statement, site):
                 continue
