@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
 """How the cost grows: growth.py [--lines N ...] [--files N ...] [--only KIND]
+                    growth.py --hostile [WORD ...] [--times N] [--bytes N] [--seconds N] [--profile]
 
 CPU seconds and peak memory of one check of generated TensorFlow code, next to `ast.parse` of the
 same bytes: over the length of a file, of four kinds, and over the number of files of a project that
 import one another. Each row is a process of its own. The exponent of a kind is the slope fitted
 through log(size) and log(CPU): 1 is linear growth.
+
+With `--hostile`, the same of the cases of tests/support/hostile.py whose names hold one of the
+words: the command line checks each at its count, twice and four times that; the time of an almost
+empty file is subtracted, and the exponent is that of the last doubling. `--bytes` checks each once
+at about that length instead. `--profile` prints where the time of one check goes.
 """
 
 from __future__ import annotations
@@ -20,6 +26,11 @@ import subprocess
 import sys
 import tempfile
 import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+import hostile as hostile_programs  # noqa: E402
 
 HEAD = "import tensorflow as tf\nfrom tensorflow import keras\n\nEPS = 1e-6\n\n\n"
 MODEL = """class Model{i}(keras.Model):
@@ -222,6 +233,86 @@ def single(text_of):
     return make
 
 
+def command(options: tuple[str, ...], path: pathlib.Path) -> list[str]:
+    """The command line that checks a hostile file."""
+    shape = () if "--output-format" in options else ("--output-format", "concise")
+    alone = ("--isolated", "--no-cache", "--jobs", "1")
+    return [sys.executable, "-m", "tfnanlint", "check", *alone, *shape, *options, str(path)]
+
+
+def spent(options: tuple[str, ...], text: str, seconds: int) -> tuple[float, float, str]:
+    """CPU seconds and peak MiB of a check of a text, and how it ended otherwise than by itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "a.py"
+        path.write_text(text)
+        child = subprocess.Popen(
+            command(options, path),
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    ended = "" if child.returncode in (0, 1) else f"exit {child.returncode}"
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, ended
+
+
+def grown(name: str, case: hostile_programs.Case, times: int, seconds: int, start: float) -> None:
+    """Print the cost of a case at its count, twice and four times that."""
+    row, took = "", []
+    for factor in (times, 2 * times, 4 * times):
+        cost, memory, ended = spent(case.options, case.text(factor * case.count), seconds)
+        took.append(max(cost - start, 0.01))
+        row += f" {took[-1]:8.2f}"
+        if ended or 4 * took[-1] > seconds:
+            break
+    slope = math.log2(took[-1] / took[-2]) if len(took) > 1 else math.nan
+    print(
+        f"{name:32} {times * case.count:8}{row:27} {slope:6.2f} {memory:7.0f} {ended}", flush=True
+    )
+
+
+def of_length(name: str, case: hostile_programs.Case, length: int, seconds: int) -> None:
+    """Print the cost of a case of about `length` bytes."""
+    count = case.count
+    while count > 1 and len(case.text(count)) > length:
+        count //= 2
+    sizes = len(case.text(count)), len(case.text(2 * count))
+    text = case.text(count + round(count * (length - sizes[0]) / (sizes[1] - sizes[0])))
+    cost, memory, ended = spent(case.options, text, seconds)
+    print(f"{name:32} {len(text):8} {cost:8.2f} {memory:7.0f} {ended}", flush=True)
+
+
+def profiled(case: hostile_programs.Case, count: int) -> None:
+    """Print where the time of one check of a case goes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "a.py"
+        path.write_text(case.text(count))
+        words = command(case.options, path)
+        code = "import sys; from tfnanlint.__main__ import main; sys.exit(main())"
+        script = f"import cProfile; cProfile.run({code!r}, sort='tottime')"
+        subprocess.run([words[0], "-c", script, *words[3:]], stdout=sys.stdout)
+
+
+def hostile(arguments: argparse.Namespace) -> None:
+    words = arguments.hostile
+    exact = [word for word in words if word in hostile_programs.CASES]
+    cases = {
+        name: case
+        for name, case in hostile_programs.CASES.items()
+        if not words or name in exact or any(word in name for word in words if word not in exact)
+    }
+    start = min(spent((), hostile_programs.HEAD + "y = tf.math.log(x)\n", 60)[0] for _ in range(3))
+    for name, case in cases.items():
+        if arguments.profile:
+            profiled(case, arguments.times * case.count)
+        elif arguments.bytes:
+            of_length(name, case, arguments.bytes, arguments.seconds)
+        else:
+            grown(name, case, arguments.times, arguments.seconds, start)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -230,7 +321,15 @@ def main() -> int:
     parser.add_argument("--files", type=int, nargs="+", default=[100, 300, 1000])
     parser.add_argument("--only", choices=[*KINDS, "files"], help="one kind")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--hostile", nargs="*", metavar="WORD", help="hostile cases")
+    parser.add_argument("--times", type=int, default=1, help="the count of a case, multiplied")
+    parser.add_argument("--bytes", type=int, help="each hostile case once, of about this length")
+    parser.add_argument("--seconds", type=int, default=60, help="of CPU that a case may take")
+    parser.add_argument("--profile", action="store_true", help="where the time goes")
     args = parser.parse_args()
+    if args.hostile is not None:
+        hostile(args)
+        return 0
     if args.measure:
         print(json.dumps(measure(sys.stdin.read().split("\n"))))
         return 0

@@ -234,7 +234,7 @@ def test_per_file_ignores_are_relative_to_their_file(project):
         ),
         ("a = " + "[" * 100_000, "nested too deeply"),
         ("max-file-size = " + "9" * 5_000, "tfnanlint.toml: not valid TOML"),
-        ('exclude = ["*a*a*a*a*a*a*a*a*b"]', "too many stars in one name"),
+        ('exclude = ["*a*a*a*a*a*a*a*a*b"]', "too many stars"),
         ("# \xff".encode("latin-1"), "not valid UTF-8"),
         ("#" + "x" * (1 << 20), "larger than 1 MiB"),
     ],

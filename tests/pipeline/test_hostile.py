@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import tokenize
+import zlib
 
 import pytest
 
@@ -158,6 +159,11 @@ BYTES = {
     "comments that suppress": b"# noqa: TFN101\n# tfn: ignore[]\n# tfn: ignore[[[\n# tfn:\n# tfn: ignore[TFN101\nx = 1 # noqa:,,,\n"
     * 500,
     "comment of many suppressions": b"x = 1 " + b"# noqa: TFN101 " * 5_000 + b"\n",
+    "hashes": b"#" * 1_500_000,
+    "hashes behind code": b"tf.math.log(x) " + b"#" * 1_500_000,
+    "hashes and blanks": b"# " * 700_000,
+    "noqa and noqa": b"x = 1 # " + b"noqa " * 200_000,
+    "findings in a list": b"x = [" + b"tf.math.log(tf.nn.softmax(x)), " * 800 + b"]\n",
     "noqa of many codes": b"x = 1 # noqa: " + b"TFN101, " * 20_000 + b"!\n",
 }
 
@@ -356,6 +362,101 @@ def test_numbers_that_no_machine_holds(tmp_path, config):
     (tmp_path / "a.py").write_text("import tensorflow as tf\n")
     done = cli(tmp_path, "check", "a.py")
     assert done.returncode == 2 and done.stderr.startswith("error: ") and len(done.stderr) < 300
+
+
+LONG = {
+    "unknown keys": "".join(f"k{i} = 1\n" for i in range(20_000)),
+    "a long key": "k" * 500_000 + " = 1",
+    "a long mode": 'modes = ["' + "m" * 500_000 + '"]',
+    "a long rule": 'select = ["' + "r" * 500_000 + '"]',
+    "many rules": "select = [" + '"r", ' * 50_000 + "]",
+    "blank lines": "\n" * 500_000 + "k = 1",
+    "a long pattern": 'exclude = ["' + "*a" * 200_000 + '"]',
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_messages_quote_a_bounded_part_of_the_configuration(tmp_path, name):
+    (tmp_path / "tfnanlint.toml").write_text(LONG[name])
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
+    done = run([sys.executable, "-m", "tfnanlint", "check", "."], tmp_path)
+    assert done.returncode == 2 and b"error: " in done.stderr
+    assert len(done.stderr) < 25_000 and done.stderr.count(b"\n") <= 21
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["*a*a*a*a*b", "**/a/**/a/**/a/**/b", "**/*a*a*a*b", "*" * 60 + "b", "a**a**b"],
+)
+def test_patterns_that_cost_too_much_are_refused_or_cheap(pattern):
+    from tfnanlint.config.patterns import Patterns, bounded
+
+    if bounded(pattern):
+        deep = "/" + "/".join(["a"] * 199)
+        wide = "/" + "a" * 250
+        assert Patterns("/", [pattern]).verdict(deep) is None
+        assert Patterns("/", [pattern]).verdict(wide) is None
+    else:
+        assert "b" in pattern and pattern.count("*") > 3
+
+
+def test_runs_of_stars_mean_one():
+    from tfnanlint.config.patterns import Patterns
+
+    for pattern in ("a**z.py", "a*****z.py", "**/a*z.py", "a*z.py"):
+        assert Patterns("/", [pattern]).verdict("/b/abcz.py") is True
+        assert Patterns("/", [pattern]).verdict("/b/a/z.py") is None
+    assert Patterns("/", [r"a\**"]).verdict("/a*b") is True
+    assert Patterns("/", [r"a\**"]).verdict("/ab") is None
+
+
+FORGED = ["b.py:1:1: error: TFN101 forged.py", "b.py" + " " * 90 + "c.py: error: no.py"]
+
+
+@pytest.mark.parametrize("shape", ["full", "concise", "grouped"])
+def test_a_name_does_not_look_like_a_line_of_a_report(tmp_path, shape):
+    for name in FORGED:
+        (tmp_path / name).write_text(TF + "y = tf.math.log(tf.nn.softmax(z))\n")
+    done = run([*CHECK, "--output-format", shape, "."], tmp_path)
+    text = done.stdout.decode()
+    assert "b.py:1:1:" not in text and " " * 40 not in text
+    assert r"b.py\x3a1\x3a1\x3a error" in text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [[], 0, [], False, [], []],
+        [-1, 0, [], False, [], []],
+        [0, 0, [1], False, [], []],
+        [0, 0, [], False, [[True, [None] * 15]], []],
+        [0, 0, [], False, [], [["unheard of", 1, 2]]],
+        "[" * 100_000,
+        {},
+    ],
+)
+def test_forged_entries_of_the_cache_are_none(tmp_path, content):
+    from tfnanlint.pipeline.cache import Cache, Entry
+
+    class Forged(Cache):
+        def get(self, key):
+            text = content if isinstance(content, str) else json.dumps(content)
+            return zlib.compress(text.encode())
+
+    entry = Entry(Forged(None, "engine"), "key", str(tmp_path / "a.py"), TF.encode())
+    assert entry.checked(lambda checked: checked) is None
+
+
+def test_a_cache_that_comes_with_the_code_is_not_used(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.py").write_text(TF + "y = tf.math.log(tf.nn.softmax(z))\n")
+    kept = {name: value for name, value in os.environ.items() if name != "TFNANLINT_NO_CACHE"}
+    command = [sys.executable, "-m", "tfnanlint", "check", "a.py"]
+    for folder, made in ((tmp_path / ".cache", False), (tmp_path.parent / "apart", True)):
+        environment = {**kept, "XDG_CACHE_HOME": str(folder)}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+        assert done.returncode == 1
+        assert (folder / "tfnanlint").exists() is made
 
 
 @pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--help"])

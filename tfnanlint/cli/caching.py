@@ -31,7 +31,19 @@ def cache_of(arguments: argparse.Namespace) -> Callable[[], Cache] | None:
     # anybody.
     if not named and os.environ.get("CI"):
         return None
+    if not named and _comes_with_code(os.getcwd()):
+        return None
     return lambda: _cache(folder(arguments), bool(named), "")
+
+
+def _comes_with_code(directory: str) -> bool:
+    """Whether the user's cache folder lies in the repository of a directory, as with
+    `XDG_CACHE_HOME=$PWD/.cache`: what is in it may have been committed.
+    """
+    from tfnanlint.files.store import user_folder
+
+    top = _repository(os.path.realpath(user_folder()))
+    return bool(top) and top == _repository(os.path.realpath(directory))
 
 
 def folder(arguments: argparse.Namespace) -> str:

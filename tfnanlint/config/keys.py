@@ -31,10 +31,29 @@ DEFAULT_EXCLUDE = (
 ).split()
 
 
+# A message quotes what a repository states, which may be a megabyte.
+_MAX_PROBLEMS = 20
+_MAX_LENGTH = 1000
+_LONGEST_WORD = 100  # no longer one is near a name that is known
+
+
+def shortened(text: str, most: int = _MAX_LENGTH) -> str:
+    """A text with its middle left out where it is long: a message begins with the place, and ends
+    with what is expected.
+    """
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"
+
+
 class ConfigError(Exception):
     """Settings that cannot be followed, one message each, which names the file or flag that it came
     from. Exit code 2.
     """
+
+    def __init__(self, *problems: str):
+        told = [shortened(one) for one in problems[:_MAX_PROBLEMS]]
+        more = len(problems) - len(told)
+        super().__init__(*told, *([f"and {more} more"] if more > 0 else []))
 
     def __str__(self) -> str:
         return "\n".join(self.args)
@@ -131,6 +150,8 @@ def hint(word: str, known: Iterable[str]) -> str:
     """`; did you mean ...?` for the nearest known word, of several the one that begins most alike;
     nothing where none is near.
     """
+    if len(word) > _LONGEST_WORD:
+        return ""
     spellings = {name.lower(): name for name in known}
     lower = word.lower()
     most = max(1, len(lower) // 4)

@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _MAX_CONFIG_SIZE = 1024 * 1024
+_MAX_UNKNOWN = 20  # keys that are told with their lines
 
 
 class Files(Protocol):
@@ -116,7 +117,12 @@ def layer(table: dict[str, Any], origin: str, root: str, text: str = "") -> Laye
     """A checked layer out of a TOML table; `text` is that of the file, for the lines of its keys.
     Raises `ConfigError` with all unknown keys and all values of the wrong kind.
     """
-    rows = tuple((key, row) for key in table if (row := _row(text, key)))
+    unknown = [key for key in table if key not in KEYS]
+    rows = tuple(
+        (key, row)
+        for key in [*filter(KEYS.__contains__, table), *unknown[:_MAX_UNKNOWN]]
+        if (row := _row(text, key))
+    )
     places = {key: f"{origin}:{row}" for key, row in rows}
     values: dict[str, Any] = {}
     problems: list[str] = []
@@ -144,9 +150,9 @@ def _checked(key: str, value: Any, place: str) -> Any:
 
 def _row(text: str, key: str) -> int:
     """The line on which a key of the table of tfnanlint stands; 0 where it is not to be seen."""
-    start = re.search(r"^\s*\[\s*tool\s*\.\s*tfnanlint\s*\]", text, re.M)
+    start = re.search(r"^[ \t]*\[\s*tool\s*\.\s*tfnanlint\s*\]", text, re.M)
     name = re.escape(key)
-    pattern = rf"""^\s*(?:["']?{name}["']?\s*[=.]|\[[\w\s.]*["']?{name}["']?[\s.\]])"""
+    pattern = rf"""^[ \t]*(?:["']?{name}["']?\s*[=.]|\[[\w\s.]*["']?{name}["']?[\s.\]])"""
     found = re.compile(pattern, re.M).search(text, start.end() if start else 0)
     return text.count("\n", 0, found.end()) + 1 if found else 0
 
@@ -413,9 +419,7 @@ class Policy:
 def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
     for line in lines:
         if not bounded(line):
-            raise ConfigError(
-                f"{stated.origin}: the pattern `{line[:80]}` has too many stars in one name"
-            )
+            raise ConfigError(f"{stated.origin}: the pattern `{line[:80]}` has too many stars")
     try:
         return Patterns(stated.root, lines)
     except ValueError as error:

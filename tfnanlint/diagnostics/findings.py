@@ -10,6 +10,8 @@ from tfnanlint.conventions.files import holds_tests
 from tfnanlint.syntax.spans import Edit, Span
 
 EPSILON = 1e-7
+# why findings have no fix that stand behind many others in one file or one statement
+TOO_MANY_FIXES = "too many fixes in one file: apply those of the findings above, and run again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class Gradients:
         self.abroad = abroad
         self._others: dict[Any, Gradients] = {}
         self._tapes: dict[ast.AST, Tapes] = {}
+        self._fetched: dict[str, bool] = {}  # attributes, by whether they are only fetched
         self._upstream: set[ast.AST] | None = None
         self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
@@ -227,7 +228,14 @@ class Gradients:
 
     def _only_fetched(self, path: str) -> bool:
         """Whether every read of an attribute in this file stands inside a call of `run`."""
-        attribute, reads = path.rsplit(".", 1)[1], []
+        attribute = path.rsplit(".", 1)[1]
+        known = self._fetched.get(attribute)
+        if known is None:
+            known = self._fetched[attribute] = self._find_only_fetched(attribute)
+        return known
+
+    def _find_only_fetched(self, attribute: str) -> bool:
+        reads: list[bool] = []
         for row in self.module.source.rows_with(f".{attribute}"):
             for expression, _ in self.module.expressions(row, self.interpreter):
                 inside = {

@@ -13,7 +13,7 @@ from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.roles import is_assertion, shows
-from tfnanlint.diagnostics.findings import Certainty, Finding, Setup
+from tfnanlint.diagnostics.findings import TOO_MANY_FIXES, Certainty, Finding, Setup
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
@@ -51,6 +51,10 @@ INTERNAL: Final = "TFN000"
 # judgement, which most files are spared, looks at callers elsewhere, too.
 ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
+# Characters that may be parsed to prove the fixes of one file, beside those that each fix takes: a
+# fix is proved on the statement in which it stands, which may hold thousands.
+REPAIRS: Final = 3_000_000
+_REPAIR: Final = 3000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
 _COMPILE: Final = "compile"  # what hands labels and predictions to the losses of other files
@@ -299,6 +303,7 @@ class File:
         self._yielding: dict[ast.AST, bool] = {}
         self._renaming: dict[str, bool] = {}
         self._names: frozenset[str] | None = None
+        self._repairs_end = source.examined + REPAIRS
         # What led to each finding of the final judgement: the rule, and what it looked at.
         self.runs: dict[Finding, tuple[Rule, Any, Point | None]] | None = None if draft else {}
 
@@ -467,6 +472,9 @@ class File:
                 one.check(subject, context) if point is None else one.check(subject, point, context)
             )
             return list(found or ())
+        except RecursionError:  # what follows on so many others is given up, and told
+            self.interpreter.session.cut_short = True
+            return []
         # a broken rule must not hide the others; it is reported, never swallowed
         except Exception as error:
             return [self._broken(one, subject, error)]
@@ -478,6 +486,10 @@ class File:
         run = self.runs.get(finding)
         if run is None or finding.fixes:
             return finding
+        source = self.module.source
+        if source.examined > self._repairs_end:
+            return replace(finding, no_fix=TOO_MANY_FIXES)
+        source.examined += _REPAIR
         context = self.context(run[0])
         context.repairing = True
         try:

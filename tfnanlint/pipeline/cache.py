@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Final
 
 from tfnanlint.diagnostics.findings import (
     Bound,
@@ -133,12 +133,14 @@ class Entry:
         if body is None:
             return None
         try:
-            hidden, unsure, cut_short, unsafe_fixes, rows, facts = json.loads(zlib.decompress(body))
-            if not _hold(facts):
+            hidden, unsure, cut_short, unsafe_fixes, rows, facts = _unpacked(body)
+            if not _hold(facts) or not _are_counts(hidden, unsure):
                 return None
             found = tuple(_finding(row) for _, row in rows)
             source = opened(self._path, self._data) if found else Source(self._path, "")
-        except (ValueError, TypeError, KeyError, IndexError, zlib.error, Unreadable):
+            if not all(map(str.isprintable, cut_short)) or not _fit(found, source):
+                return None
+        except _NOT_OURS:
             return None  # It was not written by this code.
         kept = narrowed(
             Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=tuple(cut_short))
@@ -198,6 +200,43 @@ def _hold(facts: list[list]) -> bool:
 
 # ---------------------------------------------------------------------------------------------------------
 # Findings as plain data
+
+_LARGEST: Final = 64 << 20  # bytes of what is kept of one file
+# what a body raises that other code has written
+_NOT_OURS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    Unreadable,
+    ValueError,
+    zlib.error,
+)
+
+
+def _unpacked(body: bytes) -> Any:
+    """What a body holds. Raises one of `_NOT_OURS`."""
+    text = zlib.decompressobj().decompress(body, _LARGEST)
+    return json.loads(text)
+
+
+def _are_counts(*values: Any) -> bool:
+    return all(type(value) is int and value >= 0 for value in values)
+
+
+def _fit(findings: Sequence[Finding], source: Source) -> bool:
+    """Whether findings say what can be said of a source: words, at places that it has."""
+    end = len(source.text)
+    for finding in findings:
+        spans = [finding.span, *[edit.span for fix in finding.fixes for edit in fix.edits]]
+        words = [finding.code, finding.slug, finding.message, finding.help, finding.no_fix]
+        words += [step.text for step in finding.trace] + [fix.title for fix in finding.fixes]
+        if finding.path != source.path or not all([type(word) is str for word in words]):
+            return False
+        if not all([0 <= span.start <= span.end <= end for span in spans]):
+            return False
+    return True
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from tfnanlint.syntax.source import Source, Span
 from tfnanlint.version import __version__
 
 _CHECKOUT = Path(__file__).resolve().parents[2] / "docs" / "rules"
-_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa)[^\r\n]*", re.I)
+_COMMENT = re.compile(r"#[^#\r\n]*(?:tfn:|noqa)[^\r\n]*", re.I)
 _NAME = re.compile(r"\b(?:TFN\d{3}|[a-z0-9]+(?:-[a-z0-9]+)+)\b", re.I)
 
 _written: dict[str, str] = {}

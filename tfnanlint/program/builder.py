@@ -85,6 +85,7 @@ from tfnanlint.values.value import Value
 # What gives an object that has a name already, and what may give a part or another form of one.
 _NAMING: Final = frozenset((ast.Name, ast.Attribute, ast.IfExp))
 _ENDLESS: Final = 1 << 60
+_MAX_FAILED: Final = 16  # cases of a `match` that are known to have failed in the next
 _YIELDING: Final = frozenset((ast.Yield, ast.YieldFrom))
 
 
@@ -240,7 +241,9 @@ class Walk(Branching):
             self._branched(fork, self._case(one, subject, test))
             if decided and one.guard is None:
                 return self._joined(fork)
-            if test is not None and one.guard is None and says_number(one.pattern):
+            if test is None or one.guard is not None or len(failed) >= _MAX_FAILED:
+                continue
+            if says_number(one.pattern):
                 failed.append(test)
         self._another(fork)
         self._refuted(failed)

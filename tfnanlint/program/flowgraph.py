@@ -69,6 +69,7 @@ class FlowGraph:
         self._breaks: list[list[Reaching]] = []
         self._nexts: list[list[Reaching]] = []
         self._by_target: dict[Any, Definition] = {}
+        self._made_in_order: list[Definition] = []
         self._seen: set[tuple[int, int]] = set()
         self._block(getattr(body, "body", ()), {})
         for name, uses in self._captured.items():
@@ -79,7 +80,8 @@ class FlowGraph:
         """Whether a name belongs to a body around this one."""
         return name in self._outside
 
-    # Statements: each gives what reaches the next one, None where none is reached
+    # Statements: each gives what reaches the next one, None where none is reached; what it is given
+    # is its own, and may be changed
 
     def _block(self, body: Any, reaching: Reaching | None) -> Reaching | None:
         for statement in body:
@@ -113,7 +115,6 @@ class FlowGraph:
 
     def _give(self, targets: list[Any], whole: Any, reaching: Reaching) -> Reaching:
         """Give the parts of an expression to targets."""
-        reaching = dict(reaching)
         plain = True
         made: list[Definition] = []
         for target in targets:
@@ -134,6 +135,7 @@ class FlowGraph:
         if definition is None:
             definition = self._by_target[target] = Definition(name, whole)
             self.definitions.setdefault(name, []).append(definition)
+            self._made_in_order.append(definition)
         for before in reaching.get(name, ()):
             if before is not definition:
                 before.is_overwritten = True
@@ -164,9 +166,9 @@ class FlowGraph:
         for _ in range(_MAX_ROUNDS):
             self._nexts.append([])
             if isinstance(node, ast.While):
-                inside = self._read(node.test, head)
+                inside = self._read(node.test, dict(head))
             else:
-                inside = self._give([node.target], node.iter, self._read(node.iter, head))
+                inside = self._give([node.target], node.iter, self._read(node.iter, dict(head)))
             end = self._block(node.body, inside)
             again = _merged((reaching, end, *self._nexts.pop())) or reaching
             if again == head:
@@ -191,13 +193,11 @@ class FlowGraph:
         return self._block(node.body, reaching)
 
     def _try(self, node: Any, reaching: Reaching) -> Reaching | None:
-        known = {name: len(found) for name, found in self.definitions.items()}
+        mark = len(self._made_in_order)
         done = self._block(node.body, dict(reaching))
         broken = dict(reaching)  # any of the definitions in the body may have been made
-        for name, found in self.definitions.items():
-            inside = frozenset(found[known.get(name, 0) :])
-            if inside:
-                broken[name] = broken.get(name, frozenset()) | inside
+        for made in self._made_in_order[mark:]:
+            broken[made.name] = broken.get(made.name, frozenset()) | {made}
         ends = [self._block(node.orelse, done) if done is not None else None]
         for handler in node.handlers:
             state = dict(broken)
@@ -227,14 +227,15 @@ class FlowGraph:
         return _merged(tuple(ends))
 
     def _delete(self, node: ast.Delete, reaching: Reaching) -> Reaching:
-        gone = {target.id for target in node.targets if isinstance(target, ast.Name)}
         for target in node.targets:
             if not isinstance(target, ast.Name):
                 self._read(target, reaching)
-        return {name: found for name, found in reaching.items() if name not in gone}
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                reaching.pop(target.id, None)
+        return reaching
 
     def _import(self, node: Any, reaching: Reaching) -> Reaching:
-        reaching = dict(reaching)
         for alias in node.names:
             name = alias.asname or alias.name.split(".", 1)[0]
             self._define(alias, name, None, reaching)
@@ -249,7 +250,6 @@ class FlowGraph:
         changed = declared(node, ast.Nonlocal) | declared(node, ast.Global)
         for name in (*read, *[ast.Name(one, ast.Load()) for one in sorted(changed)]):
             self._captured.setdefault(name.id, []).append(Use(name, node))
-        reaching = dict(reaching)
         self._define(node, node.name, None, reaching)
         return reaching
 
@@ -284,7 +284,6 @@ class FlowGraph:
                 bound.append(node)
             stack += [(part, own) for part in parts_of(node)]
         for node in bound:
-            reaching = dict(reaching)
             self._define(node.target, node.target.id, node.value, reaching)
         return reaching
 

@@ -9,7 +9,7 @@ from tfnanlint.program.builder import Walk
 from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.scope import Point, Scope
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import CALL, CLASS, blocks_of, nodes_in
+from tfnanlint.syntax.nodes import CALL, CLASS, block_at, nodes_in
 from tfnanlint.syntax.source import Source
 from tfnanlint.values.evaluator import Evaluator
 
@@ -68,14 +68,6 @@ def _begun(statements: list[tuple[ast.expr, int]], row: int) -> int:
         else:
             behind = middle
     return first
-
-
-def _block(node: ast.AST, row: int) -> list[ast.stmt]:
-    """The block of a compound statement that a row is in; [] when it is in none."""
-    for block in blocks_of(node):
-        if block and block[0].lineno <= row <= _end(block[-1]):
-            return block
-    return []
 
 
 def _nothing(node: Any) -> list[ast.AST]:
@@ -138,6 +130,8 @@ class Module:
         self.endings: dict[Scope, Any] = {}
         # what stands around nodes of which a rule has asked it
         self.outer: dict[ast.AST, list[ast.AST]] = {}
+        # a statement, and what stands around each node that it holds
+        self.held_by: tuple[ast.stmt, dict[Any, Any]] | None = None
         self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
@@ -163,7 +157,7 @@ class Module:
                 node = body[_index(body, row)]
                 if isinstance(node, ast.Global):
                     found.update(node.names)
-                body = _block(node, row)
+                body = block_at(node, row)
         return frozenset(found)
 
     def close(self) -> None:
@@ -173,7 +167,7 @@ class Module:
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
-        self.masks = self.assertions = self.project = None
+        self.masks = self.assertions = self.project = self.held_by = None
         for kept in (
             self.endings,
             self.functions,
@@ -224,14 +218,14 @@ class Module:
         around = self._inside[:]
         while around and not around[-1].lineno <= row <= _end(around[-1]):
             around.pop()
-        body = _block(around[-1], row) if around else self.source.tree.body
+        body = block_at(around[-1], row) if around else self.source.tree.body
         while body:
             node = body[_index(body, row)]
             if not node.lineno <= row <= _end(node):
                 break
             if type(node) in _DEFINITIONS:
                 around.append(node)
-            body = _block(node, row)
+            body = block_at(node, row)
         return around
 
     def computed(self, row: int) -> list[ast.AST] | None:
@@ -261,7 +255,7 @@ class Module:
                 return None
             if parts is not _nothing:
                 found = found + parts(node)
-            body = _block(node, row)
+            body = block_at(node, row)
             if body:
                 block = _Surrounding(body, found)
                 around.append(block)
@@ -279,7 +273,7 @@ class Module:
             if not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
                 return []
             found.append(node)
-            body = _block(node, row)
+            body = block_at(node, row)
         return found
 
     def _calls_on(self, row: int, name: str) -> bool:

@@ -18,6 +18,7 @@ from tfnanlint.program.scope import (
     Loop,
     Point,
     Stored,
+    from_the_beginning,
     unrefined,
 )
 from tfnanlint.syntax.access_paths import leaf, path_of
@@ -70,15 +71,17 @@ class Mutated(Binding):
     `layers.append(x)`).
     """
 
-    __slots__ = ("base", "call", "point")
+    __slots__ = ("base", "call", "point", "_computed")
 
     def __init__(self, base: Binding, call: ast.Call, point: Point):
         self.kept = None
         self.base = base
         self.call = call
         self.point = point
+        self._computed = base.computed
 
     def compute(self, interpreter: Evaluator) -> Value:
+        from_the_beginning(self, interpreter)
         mark = len(interpreter.reads)
         base = self.base.value(interpreter)
         # in every try of a loop
@@ -87,7 +90,11 @@ class Mutated(Binding):
 
     @property
     def computed(self) -> bool:
-        return self.base.computed
+        return self._computed
+
+    @property
+    def before(self) -> Binding | None:
+        return self.base
 
 
 class Held(Binding):

@@ -282,6 +282,25 @@ class Binding:
         """Whether an operation stands where the name is bound, no other name's value."""
         return False
 
+    @property
+    def before(self) -> Binding | None:
+        """What it was before it was changed, tested or bound in a branch: of these there may be
+        thousands, one behind the other.
+        """
+        return None
+
+
+def from_the_beginning(binding: Binding, interpreter: Evaluator) -> None:
+    """Compute what a binding was before, the first first, where the stack would not hold all."""
+    chain: list[Binding] = []
+    before = binding.before
+    while before is not None and before.kept is None and before not in interpreter.held:
+        chain.append(before)
+        before = before.before
+    if len(chain) > _LONG_CHAIN:
+        for one in reversed(chain):
+            one.value(interpreter)
+
 
 class Fixed(Binding):
     """A value known from the start."""
@@ -362,7 +381,7 @@ class Iterated(Binding):
 class Refined(Binding):
     """`base` where a condition holds (`truth`) or does not."""
 
-    __slots__ = ("base", "path", "test", "truth", "point")
+    __slots__ = ("base", "path", "test", "truth", "point", "whole", "_computed")
 
     def __init__(self, base: Binding, path: str, test: ast.expr, truth: bool, point: Point):
         self.kept = None
@@ -371,13 +390,20 @@ class Refined(Binding):
         self.test = test
         self.truth = truth
         self.point = point
+        self.whole: Binding = base.whole if isinstance(base, Refined) else base
+        self._computed = self.whole.computed
 
     def compute(self, interpreter: Evaluator) -> Value:
+        from_the_beginning(self, interpreter)
         return interpreter.refined(self)
 
     @property
     def computed(self) -> bool:
-        return self.base.computed
+        return self._computed
+
+    @property
+    def before(self) -> Binding | None:
+        return self.base
 
 
 def adds(computed: bool, found: list[Value]) -> bool:
@@ -400,18 +426,28 @@ def heard(bindings: list[Binding], interpreter: Evaluator) -> list[Value]:
 class Joined(Binding):
     """Whichever of several branches was taken."""
 
-    __slots__ = ("bindings",)
+    __slots__ = ("bindings", "_computed")
 
     def __init__(self, bindings: list[Binding]):
         self.kept = None
         self.bindings = bindings
+        # asked for at once: of many branches, one behind the other, each would ask all before it
+        self._computed = any([one.computed for one in bindings])
 
     def compute(self, interpreter: Evaluator) -> Value:
+        from_the_beginning(self, interpreter)
         return interpreter.joined(heard(self.bindings, interpreter))
 
     @property
     def computed(self) -> bool:
-        return any([one.computed for one in self.bindings])
+        return self._computed
+
+    @property
+    def before(self) -> Binding | None:
+        for one in self.bindings:
+            if isinstance(one, (Joined, Refined)):
+                return one
+        return None
 
 
 class Stored(Binding):
@@ -426,18 +462,14 @@ class Stored(Binding):
         self.item = item
 
     def compute(self, interpreter: Evaluator) -> Value:
-        chain: list[Stored] = []
-        base = self.base
-        while isinstance(base, Stored) and base.kept is None:
-            chain.append(base)
-            base = base.base
-        # a table filled line by line: from its beginning, for the stack does not hold all of it
-        if len(chain) > _LONG_CHAIN:
-            for one in reversed(chain):
-                one.value(interpreter)
+        from_the_beginning(self, interpreter)  # a table filled line by line
         return interpreter.stored(
             self.base.value(interpreter), self.key, self.item.value(interpreter)
         )
+
+    @property
+    def before(self) -> Binding | None:
+        return self.base
 
 
 class Raised(Binding):
@@ -543,9 +575,7 @@ class Parameter(Binding):
 
 def unrefined(binding: Binding | None) -> Binding | None:
     """The binding that conditions have refined."""
-    while isinstance(binding, Refined):
-        binding = binding.base
-    return binding
+    return binding.whole if isinstance(binding, Refined) else binding
 
 
 # they have no parts that are tests

@@ -43,6 +43,15 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
+# What makes a name look like more than one: the row and column of a finding, and blanks that fill
+# a line.
+_AMBIGUOUS = re.compile(r":(?=\d+(?::|$))|:(?=\s)| {4,}")
+
+
+def _spelt_out(match: re.Match[str]) -> str:
+    return "".join([f"\\x{ord(letter):02x}" for letter in match[0]])
+
+
 _COLOURS = {
     "path": "1",
     "code": "1",
@@ -99,7 +108,7 @@ class Paint:
 
     def file(self, path: str) -> str:
         """The name of a file, escaped; where links are shown, one that opens it."""
-        name = self("path", escape(path))
+        name = self("path", _AMBIGUOUS.sub(_spelt_out, escape(path)))
         if not self._links or path == "-":
             return name
         from urllib.request import pathname2url

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Collection, Iterator, cast
@@ -34,8 +35,8 @@ from tfnanlint.rewrite.definite_assignment import is_definite, is_unbound_betwee
 from tfnanlint.rewrite.hole_test import NoFix
 from tfnanlint.syntax.access_paths import path_of, root_of
 from tfnanlint.syntax.edits import edits_apply
-from tfnanlint.syntax.enclosing import enclosing
-from tfnanlint.syntax.nodes import nodes_in, statements_in
+from tfnanlint.syntax.enclosing import enclosing, whole_span
+from tfnanlint.syntax.nodes import blocks_of, nodes_in, statements_in
 from tfnanlint.syntax.source import Source, Span
 from tfnanlint.values.value import Value
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine as Interpreter
     from tfnanlint.program.module import Module
 
+_CALL = 16  # what a call is in `Source.examined`
 MAX_NAMES = 200  # names that are evaluated to find one for a value
 _CHEAP = (
     ast.Name,
@@ -125,6 +127,42 @@ def argument(site: Site, param: str, word: str = "") -> Outside | None:
     return Outside(node, site.point, site.value(param), word, site)
 
 
+class _Inside:
+    """The names in a function: where each stands, the first statement that assigns it alone, and
+    which it declares global or nonlocal.
+    """
+
+    def __init__(self, function: ast.AST, source: Source):
+        self.function = function
+        self.source = source
+        self.uses: dict[str, list[ast.Name]] = {}
+        self.assignments: dict[str, ast.Assign] = {}
+        self.outward: set[str] = set()
+        names = [node for node in nodes_in(function) if isinstance(node, ast.Name)]
+        self._places = sorted(
+            [(source.span(name).start, place) for place, name in enumerate(names)]
+        )
+        self._names = names
+        for name in names:
+            self.uses.setdefault(name.id, []).append(name)
+        for node in statements_in(function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                target = node.targets[0]
+                if isinstance(target, ast.Name):
+                    self.assignments.setdefault(target.id, node)
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                self.outward.update(node.names)
+
+    def within(self, spans: list[Span]) -> list[ast.Name]:
+        """The names that stand in one of some spans, in the order of the tree."""
+        found: set[int] = set()
+        for span in spans:
+            first = bisect_left(self._places, (span.start, 0))
+            behind = bisect_left(self._places, (span.end, 0))
+            found.update([place for _, place in self._places[first:behind]])
+        return [self._names[place] for place in sorted(found)]
+
+
 class Reach:
     """Answers for one module."""
 
@@ -132,6 +170,7 @@ class Reach:
         self.module = module
         self.source = module.source
         self.interpreter = interpreter
+        self._looked_into: _Inside | None = None
 
     def again(
         self, hole: Outside, site: Site, flagged: list[ast.expr], namings: list[Naming]
@@ -404,47 +443,20 @@ class Reach:
             function, (ast.FunctionDef, ast.AsyncFunctionDef)
         ):
             return []
-        names = [node for node in nodes_in(function) if isinstance(node, ast.Name)]
-        statements = statements_in(function)
-        outward = {
-            name
-            for node in statements
-            if isinstance(node, (ast.Global, ast.Nonlocal))
-            for name in node.names
-        }
-        if not _INSPECTING.isdisjoint(name.id for name in names):
+        inside = self._inside(function)
+        if not _INSPECTING.isdisjoint(inside.uses):
             return []
         replaced = [edit.span for edit in edits if edit.span.start < edit.span.end]
-        waiting = [
-            name for name in names if any(self.source.span(name) in span for span in replaced)
-        ]
+        waiting = inside.within(replaced)
         found: list[ast.stmt] = []
         while waiting:
             name = waiting.pop().id
-            statement = next(
-                (
-                    node
-                    for node in statements
-                    if isinstance(node, ast.Assign)
-                    and len(node.targets) == 1
-                    and isinstance(node.targets[0], ast.Name)
-                    and node.targets[0].id == name
-                ),
-                None,
-            )
-            uses = [
-                one
-                for one in names
-                if one.id == name and not any(self.source.span(one) in span for span in replaced)
-            ]
+            statement = inside.assignments.get(name)
+            if statement is None or statement in found or name in inside.outward:
+                continue
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
-            if (
-                statement is None
-                or statement in found
-                or uses != [statement.targets[0]]
-                or written
-                or name in outward
-            ):
+            target = cast(ast.Name, statement.targets[0])
+            if written or not self._only_use(target, inside, replaced):
                 continue
             if not self._only_computes(statement, site):
                 continue
@@ -452,6 +464,19 @@ class Reach:
             replaced.append(self.source.span(statement))
             waiting += [node for node in nodes_in(statement.value) if isinstance(node, ast.Name)]
         return found
+
+    def _inside(self, function: ast.AST) -> _Inside:
+        if self._looked_into is None or self._looked_into.function is not function:
+            self._looked_into = _Inside(function, self.source)
+        return self._looked_into
+
+    def _only_use(self, target: ast.Name, inside: _Inside, replaced: list[Span]) -> bool:
+        """Whether a name stands nowhere but at `target` and in what is replaced."""
+        span_of = self.source.span
+        for use in inside.uses[target.id]:
+            if use is not target and not any([span_of(use) in span for span in replaced]):
+                return False
+        return not any([span_of(target) in span for span in replaced])
 
     def _only_computes(self, statement: ast.Assign, site: Site) -> bool:
         start = self.source.line_starts[statement.lineno - 1]
@@ -499,35 +524,103 @@ class Reach:
 
         The construction of a layer or loss is none of them: fixes replace such.
         """
+        touched = [_calls(statement) for statement in self._touched(edits)]
+        self.source.examined += _CALL * sum(map(len, touched))
         acting = [
             [
                 call
-                for call in _calls(statement)
+                for call in calls
                 if self._does_more(call, site.point) and not self._constructs(call, site.point)
             ]
-            for statement in self._touched(edits)
+            for calls in touched
         ]
         names = {ast.unparse(call.func) for calls in acting for call in calls}
         if not names:
             return
-        new = ast.parse(edits_apply(self.source.text, edits))
+        old, new = self._trees(edits)
         alike = [Counter(map(ast.unparse, calls)) for calls in acting]
         repeated = {text for counts in alike for text, count in counts.items() if count > 1}
         if repeated:
             left = Counter(map(ast.unparse, _calls(new)))
-            whole = Counter(map(ast.unparse, _calls(self.source.tree)))
+            whole = Counter(map(ast.unparse, _calls(old)))
             if any(left[text] < whole[text] for text in repeated):
                 raise NoFix("two calls would become one; give the result of one a name first")
         before, after = (
             [name for call in _calls(tree) if (name := ast.unparse(call.func)) in names]
-            for tree in (self.source.tree, new)
+            for tree in (old, new)
         )
         counts = Counter(after)
         counts.subtract(before)
-        if max(counts.values()) > 0 or min(counts.values()) == 0 and before != after:
+        if any(count > 0 for count in counts.values()) or (
+            before != after and min(counts.values()) == 0
+        ):
             raise NoFix(
                 "a call would run more often, or in another order; give its result a name first"
             )
+
+    def _trees(self, edits: tuple[Edit, ...]) -> tuple[ast.Module, ast.Module]:
+        """The statements of the innermost block in which edits are, from the first to the last that
+        they touch, before and after; all of the file where their lines do not parse by themselves.
+        """
+        source = self.source
+        place = Span(
+            min([edit.span.start for edit in edits]), max([edit.span.end for edit in edits])
+        )
+        before = self._around(place)
+        rows = self._lines(before) if before is not source.tree.body else Span(0, len(source.text))
+        local = [
+            Edit(Span(edit.span.start - rows.start, edit.span.end - rows.start), edit.text)
+            for edit in edits
+        ]
+        text = source.slice(rows)
+        lead = "if 1:\n" if text[:1] in " \t" else ""
+        source.examined += len(text)
+        try:
+            return ast.Module(before, []), ast.parse(lead + edits_apply(text, local))
+        except (SyntaxError, ValueError):
+            source.examined += len(source.text)
+            return source.tree, ast.parse(edits_apply(source.text, edits))
+
+    def _around(self, place: Span) -> list[ast.stmt]:
+        """The statements of the innermost block whose lines hold a place, from the first to the
+        last that it touches; all of the file where no lines do.
+        """
+        around = block = self.source.tree.body
+        while block:
+            part = self._touched_of(block, place)
+            if place not in self._lines(part):
+                break
+            around = part
+            inner = [one for one in blocks_of(part[0]) if one and place in self._lines(one)]
+            block = inner[0] if len(part) == 1 and inner and self._has_lines(inner[0]) else []
+        return around
+
+    def _touched_of(self, block: list[ast.stmt], place: Span) -> list[ast.stmt]:
+        """The statements of a block from the first to the last that a place touches, with those
+        that share their lines.
+        """
+        first = max(bisect_right(block, place.start, key=self._start) - 1, 0)
+        behind = max(bisect_right(block, place.end, key=self._start), first + 1)
+        while first and block[first - 1].end_lineno == _first_row(block[first]):
+            first -= 1
+        while behind < len(block) and block[behind - 1].end_lineno == _first_row(block[behind]):
+            behind += 1
+        return block[first:behind]
+
+    def _start(self, statement: ast.stmt) -> int:
+        return whole_span(statement, self.source.span).start
+
+    def _lines(self, statements: list[ast.stmt]) -> Span:
+        """The whole lines of neighbouring statements."""
+        starts, last = self.source.line_starts, statements[-1].end_lineno or 0
+        end = starts[last] if last < len(starts) else len(self.source.text)
+        return Span(starts[_first_row(statements[0]) - 1], end)
+
+    def _has_lines(self, block: list[ast.stmt]) -> bool:
+        """Whether a block begins on a line of its own, and is no `elif`."""
+        text, start = self.source.text, self._start(block[0])
+        line = text[self._lines(block).start : start]
+        return not line.strip(" \t@") and not text.startswith("elif", start)
 
     def _constructs(self, call: ast.Call, point: Point) -> bool:
         row, _ = self.interpreter.row(call.func, point)
@@ -791,12 +884,22 @@ def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
         yield child
 
 
-def _calls(node: ast.AST) -> Iterator[ast.Call]:
+def _first_row(statement: ast.stmt) -> int:
+    """The row of a statement's first decorator, or its own."""
+    decorators = statement.__dict__.get("decorator_list")
+    return decorators[0].lineno if decorators else statement.lineno
+
+
+def _calls(node: ast.AST) -> list[ast.Call]:
     """The calls in a tree, in the order in which they run."""
-    for child in ast.iter_child_nodes(node):
-        yield from _calls(child)
-    if isinstance(node, ast.Call):
-        yield node
+    backwards: list[ast.Call] = []
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, ast.Call):
+            backwards.append(inner)
+        waiting += ast.iter_child_nodes(inner)
+    return backwards[::-1]
 
 
 def _only_binds_its_names(function: ast.AST) -> bool:

@@ -148,9 +148,7 @@ def _wrapped(source: Source, span: Span, text: str) -> str:
         or source.text[start : span.start].lstrip().startswith("%")
     ):
         return text
-    if not isinstance(expression(text), ast.Call) or length <= max(
-        map(len, source.text.splitlines())
-    ):
+    if length <= source.longest_line or not isinstance(expression(text), ast.Call):
         return text
     inside = Source("", f"({text}\n)")
     call = inside.tree.body[0].value
@@ -557,6 +555,7 @@ def _holds(
     else:
         rows = Span(0, len(source.text))
     text = source.slice(rows)
+    source.examined += len(text)
     lead = "if 1:\n" if unit is not None and text[0] in " \t" else ""
     local = [
         Edit(Span(edit.span.start - rows.start, edit.span.end - rows.start), edit.text)

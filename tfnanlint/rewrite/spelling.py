@@ -136,6 +136,7 @@ class Speller:
         self.interpreter = interpreter
         self.setup = setup
         self.text = module.source.code
+        self._found_roots: dict[Any, tuple[int, list[str]]] = {}
         self.first_version = (
             is_first_version(self.text)
             or setup.tensorflow is not None
@@ -457,16 +458,27 @@ class Speller:
         found: list[Import] = []
         scope = site.point.scope
         while scope is not None:
-            for local in scope.history:
-                binding = (
-                    site.point.lookup(local) if "." not in local and "[" not in local else None
-                )
-                paths = tuple(dict.fromkeys(self.paths(binding)))
+            for local in self._roots(scope):
+                paths = tuple(dict.fromkeys(self.paths(site.point.lookup(local))))
                 if paths:
                     found.append(Import(local, of_import(paths[0]), paths))
             scope = scope.parent.scope if scope.parent is not None else None
         found += self._starred({one.local for one in found}, site)
         return sorted(found, key=lambda one: (len(one.target), one.local))
+
+    def _roots(self, scope: Any) -> list[str]:
+        """The names of a scope that may stand for modules, in order: asked for at every site."""
+        size, roots = self._found_roots.get(scope, (-1, []))
+        if size != len(scope.history):
+            roots = [
+                local
+                for local, entry in scope.history.items()
+                if "." not in local
+                and "[" not in local
+                and any(map(_may_be_module, entry.bindings()))
+            ]
+            self._found_roots[scope] = len(scope.history), roots
+        return roots
 
     def _starred(self, known: set[str], site: Site) -> list[Import]:
         """The imports of files of the project that the file imports all names of:
@@ -588,6 +600,15 @@ def _meaning(params: tuple[str, ...], keyword: str) -> list[str]:
     function takes any.
     """
     return [one for one in params if means(one, keyword)] or [keyword] * ("**" in params)
+
+
+def _may_be_module(binding: Binding | None) -> bool:
+    """Whether `Speller.paths` may give something for a binding."""
+    if isinstance(binding, Refined):
+        binding = binding.whole
+    if isinstance(binding, Assigned):
+        return isinstance(binding.node, (ast.Attribute, ast.Name))
+    return isinstance(binding, (Imported, Joined))
 
 
 def _root(node: ast.AST) -> str:

@@ -30,8 +30,9 @@ _SKIP = re.compile(r"^[ \t]*#[ \t]*tfn:[ \t]*skip-file\b", re.I | re.M)
 _OURS = re.compile(r"TFN\d+", re.I)
 
 # Looked for before anything is tokenized. The second finds only comments that can be idle.
-_ANY_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa)", re.I)
-_OWN_COMMENT = re.compile(r"#[^\r\n]*(?:tfn:|noqa[^\r\n]*TFN\d)", re.I)
+# Nothing is tried twice: behind a `#` no second one is read over, and behind `noqa` none.
+_ANY_COMMENT = re.compile(r"#[^#\r\n]*(?:tfn:|noqa)", re.I)
+_OWN_COMMENT = re.compile(r"#[^#\r\n]*tfn:|#[^#\r\n]*noqa(?:(?!noqa)[^\r\n])*TFN\d", re.I)
 
 
 def _mentioned(source: Source) -> bool:

@@ -25,7 +25,9 @@ def enclosing(
     while found is not None:
         path.append(found)
         below: Iterable[Sequence[ast.AST]]
-        if isinstance(found, ast.JoinedStr):
+        if isinstance(found, ast.Match):
+            below = [[found.subject], *_placed_children(_case(found, place, span_of))]
+        elif isinstance(found, ast.JoinedStr):
             below = [sorted(_formatted(found), key=lambda node: span_of(node).start)]
         else:
             below = [] if isinstance(found, TEMPLATE_STRING) else _placed_children(found)
@@ -35,6 +37,18 @@ def enclosing(
 
 # keeps the text of its expressions, which no edit may change
 TEMPLATE_STRING = getattr(ast, "TemplateStr", ())
+
+
+# The fields of nodes that are lists of expressions only, which may be long.
+_EXPRESSIONS = frozenset(("elts", "args", "targets", "comparators", "bases", "ifs"))
+
+
+def _case(match: ast.Match, place: Span, span_of: Callable[[ast.AST], Span]) -> ast.match_case:
+    """The last case of a `match` that begins at or before a place; the first where none does."""
+    begun = bisect.bisect_right(
+        match.cases, place.start, key=lambda case: span_of(case.pattern).start
+    )
+    return match.cases[max(begun - 1, 0)]
 
 
 def _formatted(string: ast.JoinedStr) -> Iterator[ast.expr]:
@@ -64,9 +78,16 @@ def _placed_children(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
     """The nearest statements and expressions below a node, in lists that follow the text."""
     waiting = [node]
     while waiting:
-        for _, value in ast.iter_fields(waiting.pop()):
+        for name, value in ast.iter_fields(waiting.pop()):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 yield value  # a block, which may be long, is handed on as it is
+            if (
+                name in _EXPRESSIONS
+                and isinstance(value, list)
+                and value
+                and isinstance(value[0], ast.expr)
+            ):
+                yield value
                 continue
             children = value if isinstance(value, list) else [value]
             placed = [child for child in children if isinstance(child, (ast.stmt, ast.expr))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Callable, Final
 
@@ -325,20 +326,38 @@ def adds_axes(index: ast.expr) -> bool:
     )
 
 
+def _row(node: Any) -> int:
+    return node.lineno
+
+
+def _row_of_case(case: Any) -> int:
+    return case.pattern.lineno
+
+
+def block_at(node: ast.AST, row: int) -> list[ast.stmt]:
+    """The block of a compound statement that a row is in; [] when it is in none."""
+    if isinstance(node, ast.Match):  # it may have thousands
+        at = bisect_right(node.cases, row, key=_row_of_case) - 1
+        blocks: Blocks = (node.cases[at].body,) if at >= 0 else ()
+    else:
+        blocks = blocks_of(node)
+    for block in blocks:
+        if block and block[0].lineno <= row <= (block[-1].end_lineno or block[-1].lineno):
+            return block
+    return []
+
+
 def function_at(tree: ast.Module, row: int) -> str:
     """The qualified name of the innermost function or class around a row, as in `Model.call`; empty
     at the top level of the module.
     """
     names: list[str] = []
-    body: list[ast.AST] = list(tree.body)
+    body = tree.body
     while body:
-        node = body.pop()
-        inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
-        if isinstance(node, ast.match_case):  # it has no rows of its own
-            body += inner
-        elif isinstance(node, (ast.stmt, ast.ExceptHandler)):
-            if node.lineno <= row <= (node.end_lineno or 0):
-                body = inner
-                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                    names.append(node.name)
+        node = body[max(bisect_right(body, row, key=_row) - 1, 0)]
+        if not node.lineno <= row <= (node.end_lineno or node.lineno):
+            break
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.append(node.name)
+        body = block_at(node, row)
     return ".".join(names)

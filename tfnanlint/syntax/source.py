@@ -168,6 +168,8 @@ class Source:
         self.text = text
         self.encoding = encoding
         self._ascii = text.isascii()
+        # characters that were parsed, and names that were compared, to prove rewrites of this text
+        self.examined = 0
         self._asked = 0
         self._standing: dict[tuple[str, ...], bool] = {}
         self._assigned: dict[str, list[int]] = {}
@@ -263,6 +265,11 @@ class Source:
         statements.
         """
         return rows.without_prose(self.text, strings=False)
+
+    @cached_property
+    def longest_line(self) -> int:
+        """The length of the longest line."""
+        return max(map(len, self.text.splitlines()), default=0)
 
     @cached_property
     def quote(self) -> str:

@@ -53,6 +53,7 @@ _ABSORBING = frozenset("exp softplus sigmoid".split())
 _ASKED: Final = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
+_CROWD: Final = 16  # expressions on one row, of which each is asked whether it holds a node
 _MAX_RETURNS = 4  # functions that hand a value back to each other
 _BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
@@ -67,10 +68,14 @@ class Endings:
         self._found_returned: set[ast.AST | None] | None = None
         self._found_on_row: dict[int, list[ast.AST]] | None = None
         self._found_flow: FlowGraph | None = None
+        self._found_calls: dict[str, int] | None = None
         self._scope = scope
         self._module = module
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
         self._inside: dict[ast.AST, dict[ast.AST, ast.AST]] = {}
+        # of rows with many expressions: in which of them each node stands, and under which names
+        self._crowded: dict[int, dict[ast.AST, ast.AST]] = {}
+        self._named_on: dict[int, dict[ast.AST, list[tuple[str, ast.AST]]]] = {}
         self._onward: dict[tuple[frozenset[str], bool], set[Definition]] = {}
         for path, entry in scope.history.items():
             for binding in entry.bindings():
@@ -110,6 +115,15 @@ class Endings:
         return path
 
     @property
+    def certain_calls(self) -> dict[str, int]:
+        """The names, but for Python's own, that the statements of a function call whatever happens
+        before them, in order, each with the row where that is first done.
+        """
+        if self._found_calls is None:
+            self._found_calls = _certain_calls(getattr(self._scope.node, "body", ()))
+        return self._found_calls
+
+    @property
     def _shown(self) -> dict[ast.AST, bool]:
         if self._found_shown is None:
             self._found_shown = self._find_shown()
@@ -143,19 +157,24 @@ class Endings:
 
     def only_shown(self, node: ast.AST) -> bool:
         """Whether the name that an expression is assigned to goes into summaries only."""
-        return any(
-            self._shown.get(whole, False)
-            for _, whole in self._rows.get(node.lineno, ())
-            if node in self._outer(whole)
-        )
+        return any(self._shown.get(whole, False) for _, whole in self._named(node))
 
     def paths(self, node: ast.AST) -> set[str]:
         """The names and attributes that are assigned an expression with `node` in it."""
-        return {
-            path
-            for path, whole in self._rows.get(node.lineno, ())
-            if node is whole or node in self._outer(whole)
-        }
+        return {path for path, _ in self._named(node)}
+
+    def _named(self, node: ast.AST) -> list[tuple[str, ast.AST]]:
+        """The expressions around a node that are assigned, each with what it is assigned to."""
+        on_row = self._rows.get(node.lineno, [])
+        if len(on_row) <= _CROWD:
+            return [pair for pair in on_row if node in self._outer(pair[1])]
+        named = self._named_on.get(node.lineno)
+        if named is None:
+            named = self._named_on[node.lineno] = {}
+            for pair in on_row:
+                for part in self._outer(pair[1]):
+                    named.setdefault(part, []).append(pair)
+        return named.get(node, [])
 
     def assigned(self, node: ast.AST) -> str | None:
         """The one path that the statement around an expression assigns; None for several or none."""
@@ -216,8 +235,22 @@ class Endings:
 
     def _around(self, node: ast.AST) -> list[ast.AST]:
         """The expression of a statement that holds a node; [] where there is none."""
-        found = (one for one in self._on_row.get(node.lineno, ()) if node in self._outer(one))
+        on_row = self._on_row.get(node.lineno, [])
+        if len(on_row) > _CROWD:
+            whole = self._crowd(node.lineno, on_row).get(node)
+            return [whole] if whole is not None else []
+        found = (one for one in on_row if node in self._outer(one))
         return list(itertools.islice(found, 1))
+
+    def _crowd(self, row: int, on_row: list[ast.AST]) -> dict[ast.AST, ast.AST]:
+        """For each node on a row with many expressions the first that holds it."""
+        found = self._crowded.get(row)
+        if found is None:
+            found = self._crowded[row] = {}
+            for whole in on_row:
+                for part in self._outer(whole):
+                    found.setdefault(part, whole)
+        return found
 
     def _made(self, whole: ast.AST) -> list[Definition]:
         """The definitions that an expression is given to; [] where more is done with it."""
@@ -373,6 +406,24 @@ def endings_of(scope: Scope, module: Module) -> Endings:
     return module.endings[scope]
 
 
+def _certain_calls(body: Any) -> dict[str, int]:
+    """The names that a block calls by itself, with the row of the first call of each."""
+    found: dict[str, int] = {}
+    waiting = list(body)[::-1] if isinstance(body, list) else []
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ast.With):
+            waiting += one.body[::-1]
+        elif (
+            isinstance(one, (ast.Assign, ast.Expr))
+            and isinstance(one.value, ast.Call)
+            and isinstance(one.value.func, ast.Name)
+            and not hasattr(builtins, one.value.func.id)
+        ):
+            found.setdefault(one.value.func.id, one.lineno)
+    return found
+
+
 def never_reached(site: Any) -> bool:
     """Whether a function calls, before it comes to a site and whatever happens, a name that nobody
     defines: it raises NameError there.
@@ -385,20 +436,11 @@ def never_reached(site: Any) -> bool:
         or point.scope.module.stars
     ):
         return False
-    statements = list(getattr(point.scope.function.node, "body", ()))
-    while statements:
-        one = statements.pop(0)
-        if not isinstance(one, ast.stmt) or one.lineno >= site.node.lineno:
+    for name, row in endings_of(point.scope, point.module).certain_calls.items():
+        if row >= site.node.lineno:
             return False
-        if isinstance(one, ast.With):
-            statements = one.body + statements
-        elif (
-            isinstance(one, (ast.Assign, ast.Expr))
-            and isinstance(one.value, ast.Call)
-            and isinstance(one.value.func, ast.Name)
-        ):
-            if point.lookup(one.value.func.id) is None and not hasattr(builtins, one.value.func.id):
-                return True
+        if point.lookup(name) is None:
+            return True
     return False
 
 

@@ -228,7 +228,14 @@ class FunctionFlow:
             return True
         statements = course.function.module.statements_at(node.lineno)
         return bool(statements) and self._placed(
-            ev, course, Use(node, statements, _around(statements[-1]), course.function.point)
+            ev,
+            course,
+            Use(
+                node,
+                statements,
+                _around(course.function.module, statements[-1]),
+                course.function.point,
+            ),
         )
 
     def _followed_to_the_end(self, ev: Evaluator, course: Course) -> bool:
@@ -283,7 +290,7 @@ class FunctionFlow:
     ) -> list[Use] | None:
         """Where one statement uses it."""
         name, around, attribute = route
-        holders = _around(statements[-1])
+        holders = _around(module, statements[-1])
         found: list[Use] = []
         for node, holder in holders.items():
             if (
@@ -632,9 +639,14 @@ def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     return [node for node in found if id(node) not in called]
 
 
-def _around(statement: ast.stmt) -> dict[Any, Any]:
-    """What stands around each node that a statement holds itself, and not the statements in it."""
+def _around(module: Module, statement: ast.stmt) -> dict[Any, Any]:
+    """What stands around each node that a statement of a file holds itself, and not the statements
+    in it: kept for the last that was asked for, which may hold thousands of functions.
+    """
+    if module.held_by is not None and module.held_by[0] is statement:
+        return module.held_by[1]
     found: dict[Any, Any] = {}
+    module.held_by = statement, found
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Whether anything breaks on mutated code: fuzz.py DIR... [--seconds N] [--seed S] [--out DIR]
+
+Takes files of the folders and of `fixtures/` that name TensorFlow, at most 400 lines of each, and
+mutates them: lines and tokens are left out, repeated, exchanged, moved, or replaced by those of
+other files; bytes are flipped. Each is checked and fixed as the command line does it. A violation
+is an exception, an internal error (TFN000), a fixed text that does not parse, or one in which a
+second run changes something. Violations are written to `--out`; the last line has the counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import pathlib
+import random
+import re
+import sys
+import time
+import tokenize
+import warnings
+
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.pipeline.linter import Linter, load_rules
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LINES = 400
+PIECES = re.compile(r"\w+|[^\w\s]+|\s+")
+
+
+def sources(folders: list[pathlib.Path]) -> list[str]:
+    """The beginnings of files that name TensorFlow."""
+    found = []
+    for folder in [*folders, ROOT / "fixtures"]:
+        for path in sorted(folder.rglob("*.py")):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if "tensorflow" in text or "keras" in text:
+                found.append("\n".join(text.split("\n")[:LINES]) + "\n")
+    return found
+
+
+def mutated(text: str, other: str, dice: random.Random) -> str:
+    """A text after a few mutations, some of them with pieces of another one."""
+    for _ in range(dice.randint(1, 6)):
+        by_line = dice.random() < 0.4
+        parts = text.splitlines(keepends=True) if by_line else PIECES.findall(text)
+        others = other.splitlines(keepends=True) if by_line else PIECES.findall(other)
+        if not parts or not others:
+            return text
+        at, to = dice.randrange(len(parts)), dice.randrange(len(parts))
+        match dice.randrange(6):
+            case 0:
+                del parts[at : at + dice.randint(1, 3)]
+            case 1:
+                parts.insert(to, parts[at])
+            case 2:
+                parts[at], parts[to] = parts[to], parts[at]
+            case 3:
+                parts[at] = dice.choice(others)
+            case 4:
+                parts.insert(at, dice.choice(others))
+            case 5:
+                parts[at : at + 1] = [parts[at]] * dice.randint(2, 40)
+        text = "".join(parts)
+    return text
+
+
+def swapped_operands(text: str, dice: random.Random) -> str:
+    """A text in which names are exchanged for one another: it still parses."""
+    names = [
+        token.string
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.NAME
+    ]
+    first, second = dice.choice(names), dice.choice(names)
+    return re.sub(rf"\b{first}\b", second, text)
+
+
+def parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def violation(linter: Linter, text: str) -> str:
+    """What is wrong with the outcome for a text; empty where nothing is."""
+    data = text.encode("utf-8", "replace")
+    try:
+        outcome = linter.fix("a.py", data)
+        for finding in linter.check("a.py", data).findings:
+            if finding.code == "TFN000":
+                return finding.message
+        if outcome.after != data:
+            if not parses(outcome.after.decode()):
+                return "the fixed text does not parse"
+            if linter.fix("a.py", outcome.after).after != outcome.after:
+                return "a second run changes something"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("fuzzed"))
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    texts, dice = sources(arguments.folders), random.Random(arguments.seed)
+    settings = Layer("fuzz", "/", preview=True, unsafe_fixes=True)
+    linter = Linter(Configuration(settings, (), True), load_rules())
+    programs = parsed = violations = 0
+    end = time.monotonic() + arguments.seconds
+    while time.monotonic() < end:
+        text = mutated(dice.choice(texts), dice.choice(texts), dice)
+        if dice.random() < 0.3 and parses(text):
+            text = swapped_operands(text, dice)
+        programs += 1
+        parsed += parses(text)
+        wrong = violation(linter, text)
+        if wrong:
+            violations += 1
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            (arguments.out / f"{arguments.seed}_{programs}.py").write_text(text, "utf-8", "replace")
+            print(f"{arguments.seed}_{programs}: {wrong}", flush=True)
+    print(f"{programs} programs, {parsed} of them parse, {violations} violations", flush=True)
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

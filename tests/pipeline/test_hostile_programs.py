@@ -1,0 +1,141 @@
+"""Programs that are long, deep or repeated (tests/support/hostile.py): every front end answers, with
+the same findings, and what is given up is told. Work is counted, never timed.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import sys
+
+import hostile
+import pytest
+
+from tfnanlint.batch import FindingRow, Repository, lint
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.diagnostics.findings import TOO_MANY_FIXES
+from tfnanlint.diagnostics.notices import INTERNAL
+from tfnanlint.lsp import worker
+from tfnanlint.pipeline import analysis
+from tfnanlint.pipeline.check import check_source
+from tfnanlint.rule import registry
+from tfnanlint.syntax.nodes import function_at
+from tfnanlint.syntax.source import Source
+
+POLICY = Configuration(Layer(), (), True).for_directory("").policy("", registry.load())
+FOUND = hostile.FOUND
+
+
+def few(name: str) -> str:
+    """A case with few repetitions: what is slow only when there are many is measured, not tested."""
+    case = hostile.CASES[name]
+    return case.text(min(max(case.count // 25, 4), 60))
+
+
+def codes(files: dict[str, bytes]) -> list[str]:
+    rows = lint([Repository("r", files)])
+    return sorted(row.code for row in rows if isinstance(row, FindingRow))
+
+
+def notebook(text: str) -> bytes:
+    cell = {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": text,
+    }
+    whole = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole).encode()
+
+
+@pytest.mark.parametrize("name", hostile.CASES)
+def test_every_front_end_answers(name, tmp_path):
+    text = few(name)
+    expected = codes({"a.py": text.encode()})
+    assert INTERNAL.code not in expected
+    desk, place = worker.Desk(), worker.Place(str(tmp_path / "a.py"), str(tmp_path))
+    outcome = desk.do(worker.Check(1, place, text))
+    assert sorted(one.code for one in outcome.findings) == expected
+    assert INTERNAL.code not in codes({"a.ipynb": notebook(text)})
+
+
+def test_there_are_enough_of_them():
+    from test_hostile import BYTES, SMALL
+
+    assert len(hostile.CASES) + len(SMALL) + len(BYTES) >= 200
+
+
+@pytest.mark.parametrize("name", ["asserts", "raises", "appends", "if", "try", "subscripts"])
+def test_long_chains_are_followed_to_their_beginning(name):
+    """Deeper than Python's stack: 1,000 tests or changes of one name."""
+    checked = check_source(Source("a.py", hostile.CASES[name].text(1_000)), POLICY)
+    assert INTERNAL.code not in [one.code for one in checked.findings]
+
+
+def test_what_is_too_deep_for_the_stack_is_told(monkeypatch):
+    source = Source("a.py", f"import tensorflow as tf\ndef f(x):\n    return {FOUND}\n")
+    assert check_source(source, POLICY).findings
+
+    def deep(*words, **options):
+        raise RecursionError
+
+    monkeypatch.setattr(registry.Context, "finding", deep)
+    checked = check_source(source, POLICY)
+    assert (checked.findings, checked.cut_short) == ((), ("f",))
+
+
+def test_fixes_behind_too_many_others_are_told(monkeypatch):
+    monkeypatch.setattr(analysis, "REPAIRS", 20_000)
+    text = hostile.CASES["findings in a list"].text(60)
+    findings = check_source(Source("a.py", text), POLICY).findings
+    fixed = [bool(one.fixes) for one in findings]
+    assert len(findings) == 60 and 1 < fixed.count(True) < 20
+    assert fixed == sorted(fixed, reverse=True)  # those in front have theirs
+    assert {one.no_fix for one in findings if not one.fixes} == {TOO_MANY_FIXES}
+
+
+def work(text: str) -> int:
+    """How many functions of tfnanlint are called, and generators taken up again, for a text."""
+    count: collections.Counter = collections.Counter()
+
+    def note(frame, event, arg):
+        if event == "call":
+            count[frame.f_code] += 1
+
+    source = Source("a.py", text)
+    sys.setprofile(note)
+    try:
+        check_source(source, POLICY)
+    finally:
+        sys.setprofile(None)
+    return sum(count.values())
+
+
+LINEAR = {
+    "cases": 60,
+    "cases at the top": 60,
+    "nested if": 24,
+    "one attribute": 30,
+    "findings chained in a function": 12,
+    "findings in functions": 12,
+    "if": 60,
+    "try": 60,
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_work_grows_with_the_count(name):
+    text_of, count = hostile.CASES[name].text, LINEAR[name]
+    check_source(Source("a.py", text_of(count)), POLICY)  # what is made once is there then
+    once, four = work(text_of(count)), work(text_of(4 * count))
+    assert four < 5.5 * once
+
+
+def test_the_function_around_a_row_of_a_match():
+    lines = ["class C:", "    def f(self, x):", "        match x:"]
+    for number in range(5):
+        lines += [f"            case {number}:", f"                y{number} = {number}"]
+    source = Source("a.py", "\n".join([*lines, "        return x", "z = 1", ""]))
+    around = [function_at(source.tree, row) for row in range(1, len(lines) + 3)]
+    assert around == ["C", *["C.f"] * (len(lines)), ""]
