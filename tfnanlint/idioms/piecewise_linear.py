@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfnanlint.idioms.loss_pairs import unfolded
+from tfnanlint.ops.frameworks import LAYERS, LINEAR_LAYERS
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import (
-    BENDING_ACTIVATIONS,
+    BEND_NAMES,
     BENDING_LAYERS,
     BENDS,
-    LINEAR_LAYERS,
     LINEAR_SUMS,
     LINEAR_TIMES_CONSTANT,
     VARIABLES,
@@ -28,6 +28,7 @@ from tfnanlint.ops.traits import (
 from tfnanlint.values.value import Note, Value
 
 _DEPTH: Final = 40
+_ACTIVATION: Final = LAYERS + "Activation"
 _LAYER_FUNCTIONS: Final = frozenset(("tf.layers.dense", "tf.layers.conv2d"))
 
 
@@ -91,9 +92,9 @@ def _of_layer(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | N
     name = construction.op.name
     if name in BENDING_LAYERS:
         return _bent(construction, given)
-    if name not in LINEAR_LAYERS:
-        return None
     is_given = construction.given("activation")
+    if name not in LINEAR_LAYERS and not (is_given and name == _ACTIVATION):
+        return None
     return _activated(construction, given, construction.value("activation") if is_given else None)
 
 
@@ -101,7 +102,7 @@ def _activated(site: Site, given: Pieces | None, activation: Value | None) -> Pi
     if activation is None or activation.kind == "none" or activation.const == "linear":
         return given
     name = getattr(activation.obj, "name", activation.const)
-    is_bend = name in BENDING_ACTIVATIONS or name in BENDS or name in BENDING_LAYERS
+    is_bend = name in BEND_NAMES or name in BENDS or name in BENDING_LAYERS
     return _bent(site, given) if is_bend else None
 
 

@@ -164,6 +164,19 @@ HANDING_LAYERS: Final = frozenset(
     (*RESHAPING_LAYERS, "keras.layers.Dropout", "keras.layers.Identity")
 )
 REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
+# Layers whose output is linear in their input, but for their activation.
+LINEAR_LAYERS: Final = frozenset(
+    (
+        *REARRANGING_LAYERS,
+        *(
+            LAYERS + name
+            for name in (
+                "Dense EinsumDense Conv1D Conv2D Conv3D DepthwiseConv2D SeparableConv2D Add "
+                "Concatenate Subtract Average AveragePooling2D ZeroPadding2D"
+            ).split()
+        ),
+    )
+)
 # A layer whose weights make its output any number, unless an activation follows.
 WEIGHTED_LAYERS: Final = ("keras.layers.", "tf.layers.", "slim.")
 # What is asked of a model that is not trained.

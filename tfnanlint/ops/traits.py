@@ -296,12 +296,4 @@ LINEAR_TIMES_CONSTANT: Final = frozenset((*MATRIX_PRODUCTS, "tf.multiply", "tf.n
 # Linear on each side of a bend.
 BENDS: Final = frozenset((*RELUS, *ONE_SIDED_BOUNDS, RELU_OF_KERAS, "tf.nn.leaky_relu", "tf.abs"))
 BENDING_LAYERS: Final = frozenset((*RELU_LAYERS, "keras.layers.LeakyReLU"))
-BENDING_ACTIVATIONS: Final = frozenset(("relu", "relu6", "leaky_relu"))
-LINEAR_LAYERS: Final = frozenset(
-    f"keras.layers.{name}"
-    for name in (
-        "Dense EinsumDense Conv1D Conv2D Conv3D DepthwiseConv2D SeparableConv2D Flatten Reshape "
-        "Permute RepeatVector Concatenate Add Subtract Average Activation AveragePooling1D "
-        "AveragePooling2D GlobalAveragePooling1D GlobalAveragePooling2D UpSampling1D ZeroPadding2D"
-    ).split()
-)
+BEND_NAMES: Final = frozenset(("relu", "relu6", "leaky_relu"))
