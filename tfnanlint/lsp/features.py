@@ -1,5 +1,5 @@
-"""The handlers of the protocol's messages, which ask `server`, `sheets` and `answers`; and the start
-of the server.
+"""The handlers of the protocol's messages, which ask `server`, `sheets` and `answers`; and the
+start of the server.
 """
 
 from __future__ import annotations
