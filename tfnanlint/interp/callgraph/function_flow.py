@@ -1,5 +1,5 @@
-"""Routes: the names under which functions of the program go on as values, and what is handed over
-where they are called by these.
+"""Function flow: the names under which functions of the program go on as values, and what is handed
+over where they are called by these.
 
 A function may be made a partial, kept in a list or a dict, stored in an object or handed to another
 function, and be called there under another name. What such calls hand over arrives at its

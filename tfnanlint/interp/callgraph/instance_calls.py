@@ -1,4 +1,4 @@
-"""Instances: what the calls of the objects of a class hand over, `layer(x)`, where the project
+"""Instance calls: what the calls of the objects of a class hand over, `layer(x)`, where the project
 shows all of them.
 
 Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is
