@@ -16,7 +16,7 @@ from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Iterated, Point
@@ -451,7 +451,7 @@ class FunctionFlow:
                 return False
             if target.function.node is course.function.node:
                 course.handed.append(
-                    calls.bind_parameters(course.function, target.args + given, target.keywords)
+                    callables.bind_parameters(course.function, target.args + given, target.keywords)
                 )
         return True
 
@@ -463,7 +463,9 @@ class FunctionFlow:
             return False
         given: list[Binding] = [Iterated(Assigned(one, point)) for one in call.args[1:]]
         course.handed.append(
-            calls.bind_parameters(course.function, self._leading(ev, course.function) + given, {})
+            callables.bind_parameters(
+                course.function, self._leading(ev, course.function) + given, {}
+            )
         )
         return True
 
@@ -528,7 +530,7 @@ class FunctionFlow:
             return False
         return _note_parameter(
             course,
-            calls.bind_parameters(target, leading + positional, keywords),
+            callables.bind_parameters(target, leading + positional, keywords),
             given,
             target.node,
         )
@@ -616,7 +618,7 @@ class FunctionFlow:
             return None
         positional, keywords, complete = ev.arguments(call, point)
         return [
-            calls.bind_parameters(
+            callables.bind_parameters(
                 function, self._leading(ev, function) + positional, keywords, hidden=not complete
             )
         ]
@@ -783,7 +785,7 @@ def _in_class(statements: list[ast.stmt]) -> bool:
 def _kept_as_default(course: Course, holder: Any, node: ast.AST) -> bool:
     """A default of a parameter: `def fit(x, loss_fn=mse)`."""
     names = [
-        name for name, default in calls.signature_of(holder.args)[2].items() if default is node
+        name for name, default in callables.signature_of(holder.args)[2].items() if default is node
     ]
     course.routes.update([((name, holder, False), None) for name in names])
     return bool(names)
