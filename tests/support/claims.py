@@ -10,8 +10,8 @@ is run on.
 
 The function is linted by the rule that its file is named after, exactly the fix with that title is
 applied by the product, and both stages run in TensorFlow: value and gradient, eager, tf.function
-and jit_compile. An input is an expression over the vocabulary of `INPUTS`: an array whose first
-axis counts the inputs of the function. Other lines a case may have:
+and jit_compile. An input is an expression over the names in `stages.vocabulary`: an array whose
+first axis counts the inputs of the function. Other lines a case may have:
 
     # shift: 1e-6                 SHIFTED: how far a value may move where it was finite; more in `shift: value, gradient`
     # finite: reason              the hazard shows in no NaN or Inf of this function (a dead gradient, a wrong mask)

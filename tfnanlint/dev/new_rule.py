@@ -27,6 +27,10 @@ Good:
 TODO: what to do where there is no fix; a rule without any says "There is no automatic fix" and why.
 
 See also: TODO, a link to the documentation of TensorFlow.
+
+Seen in the wild:
+TODO: a link to a public report. Where there is none, the paragraph is one sentence instead:
+No public report of it is known.
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, rule, words
@@ -37,9 +41,20 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     {param} = site.value("{param}")
     if {param}.positive or not here.numeric({param}):  # TODO: which values are safe
         return
-    fixes = here.rewrite(site, "{template}", title="TODO: what it does", claim=Claim.SHIFTED,  # TODO: by how much: cost=
-                         {param}=site.args.get("{param}"))
-    yield here.finding(site, "{param}", f"TODO: what becomes NaN and why ({{words({param})}})", Certainty.MAY, fixes)
+    fixes = here.rewrite(
+        site,
+        "{template}",
+        title="TODO: what it does",
+        claim=Claim.SHIFTED,  # TODO: by how much: cost=
+        {param}=site.args.get("{param}"),
+    )
+    yield here.finding(
+        site,
+        "{param}",
+        f"TODO: what becomes NaN and why ({{words({param})}})",
+        Certainty.MAY,
+        fixes,
+    )
 '''
 FIXTURE = '''"""{code} {slug}."""
 import tensorflow as tf
@@ -49,13 +64,17 @@ def direct({arguments}):
     return {call}  # want: {code} "TODO: some words of the message"
 
 
-# TODO: through a variable, a helper and another spelling (tests/support/crossings.py asks for these), a class attribute, a dict, a loop
+# TODO: also where the value comes through a variable, what a helper of the file gives, another spelling of the op
+# (tests/support/crossings.py asks for these three), a class attribute, a dict, a loop
 
 
 def guarded({arguments}):
     return {call}  # ok: TODO the guards that people write
 '''
-CLAIMS = '''"""Executed claims of {code}."""
+CLAIMS = '''"""Executed claims of {code}.
+
+TODO: `vocabulary` in tests/support/stages.py names the inputs, tests/support/claims.py explains the lines.
+"""
 
 import tensorflow as tf
 
@@ -131,7 +150,8 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
         print(path)
     print(
         f"Complete what says TODO, then: python -m tfnanlint.dev.bless {arguments.slug} && python"
-        f" -m tfnanlint.dev.docs && python -m pytest -k {arguments.slug}"
+        f" benchmarks/fixes.py --only {arguments.slug} && python -m tfnanlint.dev.docs && python -m"
+        f" pytest -k {arguments.slug}"
     )
     return 0
 

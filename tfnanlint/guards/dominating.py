@@ -1,5 +1,5 @@
-"""Branches: which tests hold where a site stands, and whether one of them leaves no 0 in a value
-there.
+"""Dominating tests: which tests hold where a site stands, and whether one of them leaves no 0 in a
+value there.
 
 Names that are tested know it (`if n > 0: x / n`). Here it is about values:
 `if tf.reduce_sum(m) > 0` says it of every sum of `m`, `tf.cond(tf.reduce_any(m), ...)` of its

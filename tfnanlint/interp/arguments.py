@@ -9,7 +9,7 @@ import functools
 import re
 from typing import Any, Callable
 
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Collected, Function, Handed, Keywords, Starred
 from tfnanlint.program.mutation import Mutated
 from tfnanlint.program.scope import (
@@ -110,7 +110,7 @@ def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
 def arguments_of(
     ev: Evaluator, call: ast.Call, point: Point
 ) -> tuple[list[Binding], dict[str, Binding], bool]:
-    found = calls.arguments(call, point)
+    found = callables.arguments(call, point)
     return found if found[2] else _spread_out(ev, call, point) or found
 
 
@@ -170,10 +170,10 @@ def pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Bindi
     """What `**` stands for: a dict that is written, or what the call that is being followed hands
     to `**kwargs`.
     """
-    found = calls.collected(node, point)
+    found = callables.collected(node, point)
     if found is not None or not isinstance(node, ast.Name):
         return found
-    binding, stored = calls.stored_in(unrefined(point.lookup(node.id)))
+    binding, stored = callables.stored_in(unrefined(point.lookup(node.id)))
     if isinstance(binding, Keywords) and _given_none(ev, binding.function):
         return stored
     if (
@@ -182,7 +182,7 @@ def pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Bindi
         or not written_out(node, point)
     ):
         return None
-    written = calls.collected(binding.node, binding.point)
+    written = callables.collected(binding.node, binding.point)
     return written | stored if written is not None else None
 
 

@@ -20,7 +20,7 @@ from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
 from tfnanlint.ops.transfer.core import several
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.builder import Walk
 from tfnanlint.program.functions import (
     Bound,
@@ -249,7 +249,7 @@ def activation(ev: Evaluator, function: Function) -> Scope:
         scope = activated(ev, function)
         function.activation = scope
         spec = function.node.args
-        _, names, defaults = calls.signature_of(spec)
+        _, names, defaults = callables.signature_of(spec)
         for name in names:
             default = defaults.get(name)
             scope.bind(
@@ -278,7 +278,7 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
     """
     function = parameter.function
     spec = function.node.args
-    names = calls.signature_of(spec)[0]
+    names = callables.signature_of(spec)[0]
     if function.bound and names and parameter.name == names[0]:
         if "classmethod" in function.decorators:
             return Value(kind="class", obj=function.owner)
@@ -341,7 +341,9 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
                     function.module.source,
                 ),
             )
-        nothing = unknown("number" if calls.says_number(spec, parameter.name) else "unknown", note)
+        nothing = unknown(
+            "number" if callables.says_number(spec, parameter.name) else "unknown", note
+        )
         return (
             ev.entering(function, nothing)
             if function.name == "call" and names[1:2] == [parameter.name]
@@ -374,7 +376,7 @@ def _annotated(ev: Evaluator, function: Function, name: str) -> Value | None:
     spec = function.node.args
     for arg in spec.posonlyargs + spec.args + spec.kwonlyargs:
         if arg.arg == name and isinstance(
-            note := calls.without_none(arg.annotation), (ast.Name, ast.Attribute)
+            note := callables.without_none(arg.annotation), (ast.Name, ast.Attribute)
         ):
             found = resolution.callee(ev, note, function.point)
             if found is not None and isinstance(found.obj, ClassObject):

@@ -11,8 +11,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
-from tfnanlint.interp import arguments, expressions, members, records, subexpressions
-from tfnanlint.interp import calls as following
+from tfnanlint.interp import arguments, calls, expressions, members, records, subexpressions
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import indirect_sites as standins
 from tfnanlint.interp import names as resolution
@@ -236,7 +235,7 @@ class Engine(Evaluator):
         return standins.stood_for(self, node, point)
 
     def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
-        return following.may_call(self, function, call, point)
+        return calls.may_call(self, function, call, point)
 
     def sequence(self, node: Any, point: Point) -> Value:
         return self.containers.sequence(self, node, point)
@@ -296,13 +295,13 @@ class Engine(Evaluator):
         return expressions.refined(self, binding)
 
     def parameter(self, parameter: Parameter) -> Value:
-        return following.parameter(self, parameter)
+        return calls.parameter(self, parameter)
 
     def unseen(self, parameter: Parameter) -> Value:
         return agreements.unseen(self, parameter)
 
     def shared(self, binding: Shared) -> Loop:
-        return following.shared(self, binding)
+        return calls.shared(self, binding)
 
     def settle(self, loop: Loop) -> Value:
         return expressions.settle(self, loop)
@@ -334,23 +333,23 @@ class Engine(Evaluator):
         point: Point | None = None,
         hidden: bool = False,
     ) -> Value:
-        return following.apply(self, callee, positional, keywords, node, point, hidden)
+        return calls.apply(self, callee, positional, keywords, node, point, hidden)
 
     def call_with(self, callee: Value, values: list[Value]) -> Value:
-        return following.apply(self, callee, [Fixed(value) for value in values], {})
+        return calls.apply(self, callee, [Fixed(value) for value in values], {})
 
     def assigned_expression(self, name: str, point: Point) -> ast.expr | None:
         definition = unrefined(point.lookup(name))
         return definition.node if isinstance(definition, Assigned) else None
 
     def activation(self, function: Function) -> Scope:
-        return following.activation(self, function)
+        return calls.activation(self, function)
 
     def activated(self, function: Function) -> Scope:
-        return following.activated(self, function)
+        return calls.activated(self, function)
 
     def returned(self, scope: Scope, live: bool) -> Value:
-        return following.returned(self, scope, live)
+        return calls.returned(self, scope, live)
 
     def arguments(
         self, call: ast.Call, point: Point
@@ -360,7 +359,7 @@ class Engine(Evaluator):
     # Callers
 
     def handovers(self, function: Function) -> list[dict[str, Binding]]:
-        return following.handovers(self, function)
+        return calls.handovers(self, function)
 
     def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
         return self.call_sites.calls_of_function(self, function)

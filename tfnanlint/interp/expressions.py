@@ -12,8 +12,7 @@ import ast
 import operator
 from typing import Any, Final
 
-from tfnanlint.interp import arguments, members, records, subexpressions
-from tfnanlint.interp import calls as following
+from tfnanlint.interp import arguments, calls, members, records, subexpressions
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph import constant_arguments as agreements
@@ -30,7 +29,7 @@ from tfnanlint.ops.transfer.promotion import (
     of_bfloat16,
     promoted,
 )
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Function, Handed, Instance, Parent
 from tfnanlint.program.predicates import facts
 from tfnanlint.program.scope import (
@@ -474,7 +473,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         )
     if name == "functools.partial" and node.args:
         positional, keywords, _ = arguments.arguments_of(ev, node, point)
-        return following.partial(ev, positional, keywords)
+        return calls.partial(ev, positional, keywords)
     if name == "dataclasses.replace" and len(node.args) == 1:
         return records.copy(ev, ev.evaluate(node.args[0], point), node, point) or unknown()
     if name and not name.startswith("builtins."):
@@ -591,7 +590,7 @@ def _call_site(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) 
     made = ev.asked_for(row, node, point)
     if made is not None:
         return made
-    args, complete = calls.bind_op(row, name, node)
+    args, complete = callables.bind_op(row, name, node)
     site = Site(
         row,
         node,
@@ -649,7 +648,7 @@ def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
     made = ev.asked_for(row, node, point)
     if made is not None:
         return made
-    args, complete = calls.bind_op(row, row.name, node, ("self",))
+    args, complete = callables.bind_op(row, row.name, node, ("self",))
     args["self"] = node.func.value
     return Site(
         row,

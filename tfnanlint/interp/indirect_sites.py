@@ -1,5 +1,5 @@
-"""Stand-ins: calls that apply an op which they do not name, that of a layer, a partial, or one that
-a function of the program is handed.
+"""Indirect sites: calls that apply an op which they do not name, that of a layer, a partial, or one
+that a function of the program is handed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import ast
 from typing import Final
 
 from tfnanlint.interp import fixpoint as assumptions
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import tested_attributes
 from tfnanlint.program.builder import Walk
 from tfnanlint.program.functions import Function, Handed, Instance
@@ -50,7 +50,7 @@ def again(
     """
     ev.reads.append(function)
     if function.assumed is not None:
-        bound = calls.bind_parameters(function, positional, keywords, hidden=hidden)
+        bound = callables.bind_parameters(function, positional, keywords, hidden=hidden)
         function.arguments.append({name: binding.value(ev) for name, binding in bound.items()})
     return function.assumed or NOTHING
 
@@ -67,7 +67,7 @@ def settled_call(
     """
     mark, outer = len(ev.reads), (function.assumed, function.arguments)
     function.assumed = None
-    bound = calls.bind_parameters(function, positional, keywords, hidden=hidden)
+    bound = callables.bind_parameters(function, positional, keywords, hidden=hidden)
     found = _followed(ev, function, bound)
     if function not in ev.reads[mark:]:
         function.assumed, function.arguments = outer

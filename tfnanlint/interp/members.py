@@ -7,15 +7,14 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from tfnanlint.interp import calls as following
+from tfnanlint.interp import calls, records
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
-from tfnanlint.interp import records
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.records import MAX_BINDINGS, begins_last
 from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import canonical
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import (
     dicts_kept,
     is_changed,
@@ -131,7 +130,7 @@ def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
     return ev.joined(
         [
             (
-                following.call(ev, one, [parent.instance], {})
+                calls.call(ev, one, [parent.instance], {})
                 if one.is_property
                 else Value(kind="function", obj=Bound(one, [parent.instance] if one.bound else []))
             )
@@ -149,7 +148,7 @@ def _after(ev: Evaluator, cls: ClassObject, made: ClassObject, name: str) -> Fun
 
 def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
     cls = owner.obj.cls
-    if attr == "iterations" and following.is_a(ev, "optimizer", cls):
+    if attr == "iterations" and calls.is_a(ev, "optimizer", cls):
         return Value(
             0.0, INF, dtype="int64", origin=Note("the steps that an optimizer has counted")
         )
@@ -162,7 +161,7 @@ def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
             methods = [m for m in methods if not m.abstract] or methods
         bound = [
             (
-                following.call(ev, m, [Fixed(owner)], {})
+                calls.call(ev, m, [Fixed(owner)], {})
                 if m.is_property
                 else Value(kind="function", obj=Bound(m, [Fixed(owner)] if m.bound else []))
             )
@@ -226,7 +225,7 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
                     whole.rounds += handed
                     continue
                 owner_name = method.node.args.args[0].arg
-                made = following.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
+                made = calls.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
                 passing = replaced(method.node, attr) if len(made) > 1 else ()
                 whole.rounds += (
                     [
@@ -311,7 +310,7 @@ def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> lis
         if not keeps_keywords(method.node):
             kept = _kept_from_dicts(ev, method, attr, whole)
             found += kept if kept is not None else [Fixed(unknown())]
-        elif attr not in calls.signature_of(method.node.args)[1]:
+        elif attr not in callables.signature_of(method.node.args)[1]:
             found.append(Parameter(method, attr, whole))
     return found
 
@@ -333,7 +332,7 @@ def _kept_from_dicts(
     if dicts is None:
         return None
     point = Point(ev.activation(method))
-    defaults = calls.signature_of(method.node.args)[2]
+    defaults = callables.signature_of(method.node.args)[2]
     found: list[Binding] = []
     rest = method.node.args.kwarg
     for node in dicts:
@@ -454,7 +453,7 @@ class Members:
             if value is not None and isinstance(value.obj, ClassObject):
                 bases.append(value.obj)
         found = (
-            calls.in_order(cls, [*[self.lineage(ev, one) for one in bases], bases])
+            callables.in_order(cls, [*[self.lineage(ev, one) for one in bases], bases])
             if bases
             else [cls]
         )

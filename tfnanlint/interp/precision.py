@@ -1,4 +1,4 @@
-"""Policies: the dtype in which layers of Keras compute, which a file sets for all of them or for
+"""Precision: the dtype in which layers of Keras compute, which a file sets for all of them or for
 one (`mixed_float16`).
 """
 

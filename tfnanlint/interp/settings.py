@@ -1,5 +1,5 @@
-"""Mendings: settings that the project sets, and what becomes of one that is 0 by default where a
-file asks, mends or bounds it.
+"""Settings of the program: what the project sets them to, and what becomes of one that is 0 by
+default where a file asks, mends or bounds it.
 """
 
 from __future__ import annotations

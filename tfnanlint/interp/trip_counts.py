@@ -1,4 +1,4 @@
-"""Lengths: which loops surely have a round, by what the lists are that they go over."""
+"""Trip counts: which loops surely have a round, by what the lists are that they go over."""
 
 from __future__ import annotations
 

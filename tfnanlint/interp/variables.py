@@ -1,4 +1,4 @@
-"""State: what variables that training does not move, slots and hyperparameters of optimizers hold.
+"""Variables: what those that training does not move hold; slots, hyperparameters of optimizers.
 
 A variable holds what it was made with or what some assignment in its file left. Which variable an
 assignment means is read from names and attributes; where one cannot be told, nothing is said.

@@ -1,4 +1,6 @@
-"""The handlers of the protocol's messages, and the start of the server."""
+"""The handlers of the protocol's messages, which ask `server`, `sheets` and `answers`; and the
+start of the server.
+"""
 
 from __future__ import annotations
 

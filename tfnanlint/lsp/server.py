@@ -1,5 +1,5 @@
-"""The protocol: which requests and notifications there are, and what each of them does to the
-sheets.
+"""The state of one connection: open sheets, settings, what the client can do, and what is sent to
+it. The messages that it gets are handled in `features`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statements: one walk over a body that binds names, splits at branches, joins after them and
+"""The builder: one walk over a body that binds names, splits at branches, joins after them and
 widens at loops.
 
 Nothing is evaluated here. Every simple statement is noted with its time, so that expressions can be

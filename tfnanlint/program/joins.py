@@ -1,4 +1,4 @@
-"""Branches: what names are bound to where statements part, and where they come together again."""
+"""Joins: what names are bound to where statements part, and where they come together again."""
 
 from __future__ import annotations
 

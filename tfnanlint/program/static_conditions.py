@@ -1,5 +1,5 @@
-"""Outcomes: what the tests in a function come to, where the call that is being followed decides
-it.
+"""Static conditions: what the tests in a function come to, where the call that is being followed
+decides it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reach: how a value made in an earlier statement can be had again at a site, for use in a rewrite.
+"""Availability: how a value made in an earlier statement can be had again at a site, in a rewrite.
 
 As its expression stands, by a name that the program already has for it, or by a new name put before
 its producer.

@@ -1,5 +1,7 @@
-"""Edits of a text: applying them, carrying positions across them, and proving that nothing else
-changed.
+"""The hole test: the proof that edits changed nothing but the places at which they stand.
+
+The rewriter asks it of each fix that it makes, `pipeline/fix.py` once more of all fixes that it
+applies together. Edits themselves, and where they move what follows, are in `syntax/edits.py`.
 """
 
 from __future__ import annotations
@@ -19,8 +21,7 @@ class NoFix(Exception):
     """A repair cannot be made safely; the message says why, in plain words."""
 
 
-# ---------------------------------------------------------------------------------------------------------
-# The hole test: cut the edited expressions out of the tree before and after; the rest is identical.
+# Cut the edited expressions out of the tree before and after; the rest is identical.
 
 
 def same_tree(before: ast.AST | list, after: ast.AST | list, contexts: bool = True) -> bool:

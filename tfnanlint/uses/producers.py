@@ -1,5 +1,5 @@
-"""Stems: which ops may stand behind an expression, as far as its text tells. Asked before values,
-for it evaluates none.
+"""Producers: which ops may stand behind an expression, as far as its text tells. Asked before
+values, for it evaluates none.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any, Iterator
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Bound, ClassObject, Function
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Point, unrefined
 from tfnanlint.syntax.nodes import nodes_in
@@ -204,7 +204,7 @@ class Callers:
                 positional, keywords, complete = ev.arguments(call, point)
                 if isinstance(option.obj, Bound):
                     keywords = {**option.obj.keywords, **keywords}
-                return calls.bind_parameters(
+                return callables.bind_parameters(
                     function, leading + positional, keywords, hidden=not complete
                 )
         return None

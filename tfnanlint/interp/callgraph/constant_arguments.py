@@ -1,4 +1,5 @@
-"""Agreements: flags that all calls of a function hand over alike, `focal(y, z, from_logits=True)`.
+"""Constant arguments: flags that all calls of a function hand over alike,
+`focal(y, z, from_logits=True)`.
 
 What its other parameters are is known from the same calls: it has passed the branches that these
 choose, and no others.

@@ -1,5 +1,5 @@
-"""Routes: the names under which functions of the program go on as values, and what is handed over
-where they are called by these.
+"""Function flow: the names under which functions of the program go on as values, and what is handed
+over where they are called by these.
 
 A function may be made a partial, kept in a list or a dict, stored in an object or handed to another
 function, and be called there under another name. What such calls hand over arrives at its
@@ -16,7 +16,7 @@ from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Iterated, Point
@@ -458,7 +458,7 @@ class FunctionFlow:
                 return False
             if target.function.node is course.function.node:
                 course.handed.append(
-                    calls.bind_parameters(course.function, target.args + given, target.keywords)
+                    callables.bind_parameters(course.function, target.args + given, target.keywords)
                 )
         return True
 
@@ -470,7 +470,9 @@ class FunctionFlow:
             return False
         given: list[Binding] = [Iterated(Assigned(one, point)) for one in call.args[1:]]
         course.handed.append(
-            calls.bind_parameters(course.function, self._leading(ev, course.function) + given, {})
+            callables.bind_parameters(
+                course.function, self._leading(ev, course.function) + given, {}
+            )
         )
         return True
 
@@ -535,7 +537,7 @@ class FunctionFlow:
             return False
         return _note_parameter(
             course,
-            calls.bind_parameters(target, leading + positional, keywords),
+            callables.bind_parameters(target, leading + positional, keywords),
             given,
             target.node,
         )
@@ -623,7 +625,7 @@ class FunctionFlow:
             return None
         positional, keywords, complete = ev.arguments(call, point)
         return [
-            calls.bind_parameters(
+            callables.bind_parameters(
                 function, self._leading(ev, function) + positional, keywords, hidden=not complete
             )
         ]
@@ -795,7 +797,7 @@ def _in_class(statements: list[ast.stmt]) -> bool:
 def _kept_as_default(course: Course, holder: Any, node: ast.AST) -> bool:
     """A default of a parameter: `def fit(x, loss_fn=mse)`."""
     names = [
-        name for name, default in calls.signature_of(holder.args)[2].items() if default is node
+        name for name, default in callables.signature_of(holder.args)[2].items() if default is node
     ]
     course.routes.update([((name, holder, False), None) for name in names])
     return bool(names)

@@ -1,4 +1,4 @@
-"""Instances: what the calls of the objects of a class hand over, `layer(x)`, where the project
+"""Instance calls: what the calls of the objects of a class hand over, `layer(x)`, where the project
 shows all of them.
 
 Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is
@@ -14,7 +14,7 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.ops.frameworks import CALL_METHODS
-from tfnanlint.program import functions as calls
+from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import stored_as_given
 from tfnanlint.program.functions import ClassObject, Function, Handed, Instance, Recast
 from tfnanlint.program.module import Module
@@ -90,7 +90,7 @@ class InstanceCalls:
         positional, keywords, complete = ev.arguments(node, point)
         if not complete:
             return None
-        bound = calls.bind_parameters(
+        bound = callables.bind_parameters(
             method, [Fixed(Value(kind="instance", obj=instance)), *positional], keywords
         )
         around = method.point
@@ -167,7 +167,7 @@ class InstanceCalls:
                 else binding
                 for binding in positional
             ]
-            given = calls.bind_parameters(function, instance + handed, keywords).get(name)
+            given = callables.bind_parameters(function, instance + handed, keywords).get(name)
             # it is read from `**kwargs`
             value = given.value(ev) if given is not None else unknown()
             if value.kind not in NUMERIC_KINDS or not value.known:
