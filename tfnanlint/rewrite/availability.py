@@ -394,10 +394,11 @@ class Reach:
 
     # What a fix leaves behind
 
-    def idle(self, site: Site, edits: list[Edit]) -> list[ast.stmt]:
+    def idle(self, site: Site, edits: list[Edit]) -> list[list[ast.stmt]]:
         """The assignments in the function of a site whose names only what `edits` replace has read,
-        and that compute a tensor and do nothing else. What has a comment is left to its reader,
-        what has a name in the graph to the graph's.
+        or other assignments of that name, and that compute a tensor and do nothing else: a group
+        for each name, read by what stands before it. What has a comment is left to its reader, what
+        has a name in the graph to the graph's.
         """
         function = site.point.scope.node if site.point is not None else None
         if site.source is not self.source or not isinstance(
@@ -418,39 +419,29 @@ class Reach:
         waiting = [
             name for name in names if any(self.source.span(name) in span for span in replaced)
         ]
-        found: list[ast.stmt] = []
+        found: list[list[ast.stmt]] = []
         while waiting:
             name = waiting.pop().id
-            statement = next(
-                (
-                    node
-                    for node in statements
-                    if isinstance(node, ast.Assign)
-                    and len(node.targets) == 1
-                    and isinstance(node.targets[0], ast.Name)
-                    and node.targets[0].id == name
-                ),
-                None,
+            assignments = [node for node in statements if _assigns(node, name)]
+            spans = [self.source.span(node) for node in assignments]
+            read = any(
+                not any(self.source.span(use) in span for span in (*replaced, *spans))
+                for use in names
+                if use.id == name
             )
-            uses = [
-                one
-                for one in names
-                if one.id == name and not any(self.source.span(one) in span for span in replaced)
-            ]
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
-            if (
-                statement is None
-                or statement in found
-                or uses != [statement.targets[0]]
-                or written
-                or name in outward
-            ):
+            if not assignments or assignments in found or read or written or name in outward:
                 continue
-            if not self._only_computes(statement, site):
+            if not all(self._only_computes(node, site) for node in assignments):
                 continue
-            found.append(statement)
-            replaced.append(self.source.span(statement))
-            waiting += [node for node in nodes_in(statement.value) if isinstance(node, ast.Name)]
+            found.append(assignments)
+            replaced += spans
+            waiting += [
+                inner
+                for node in assignments
+                for inner in nodes_in(node.value)
+                if isinstance(inner, ast.Name)
+            ]
         return found
 
     def _only_computes(self, statement: ast.Assign, site: Site) -> bool:
@@ -781,6 +772,16 @@ def _beside(source: Source) -> set[str]:
         if read != written
         for word in re.findall(r"[^\W\d]\w*", written)
     }
+
+
+def _assigns(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement gives a value to one name, and to nothing else."""
+    return (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and isinstance(statement.targets[0], ast.Name)
+        and statement.targets[0].id == name
+    )
 
 
 def _before(outer: ast.AST, inner: ast.AST) -> Iterator[ast.AST]:
