@@ -11,7 +11,7 @@ import builtins
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Collection, Iterator, cast
+from typing import TYPE_CHECKING, Any, Collection, Iterator, cast, TypeGuard
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.ops.site import Site
@@ -394,7 +394,7 @@ class Reach:
 
     # What a fix leaves behind
 
-    def idle(self, site: Site, edits: list[Edit]) -> list[list[ast.stmt]]:
+    def idle(self, site: Site, edits: list[Edit]) -> list[list[ast.Assign]]:
         """The assignments in the function of a site whose names only what `edits` replace has read,
         or other assignments of that name, and that compute a tensor and do nothing else: a group
         for each name, read by what stands before it. What has a comment is left to its reader, what
@@ -419,7 +419,7 @@ class Reach:
         waiting = [
             name for name in names if any(self.source.span(name) in span for span in replaced)
         ]
-        found: list[list[ast.stmt]] = []
+        found: list[list[ast.Assign]] = []
         while waiting:
             name = waiting.pop().id
             assignments = [node for node in statements if _assigns(node, name)]
@@ -774,7 +774,7 @@ def _beside(source: Source) -> set[str]:
     }
 
 
-def _assigns(statement: ast.stmt, name: str) -> bool:
+def _assigns(statement: ast.stmt, name: str) -> TypeGuard[ast.Assign]:
     """Whether a statement gives a value to one name, and to nothing else."""
     return (
         isinstance(statement, ast.Assign)

@@ -698,6 +698,8 @@ def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) 
         and isinstance(outer.op, (ast.Add, ast.Sub))
         and outer.right is node
     ):
+        if isinstance(outer.op, ast.Sub) and is_zero(outer.left):
+            return [(outer, "{term}", {"term": term}), *others]
         before = [
             part for part in others if here.source.span(part[0]) in here.source.span(outer.left)
         ]
@@ -708,6 +710,11 @@ def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) 
             *(part for part in others if part not in before),
         ]
     return [(node, "-{term}", {"term": term}), *others]
+
+
+def is_zero(node: ast.expr) -> bool:
+    """Whether an expression is the number 0."""
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:
