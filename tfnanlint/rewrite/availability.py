@@ -11,7 +11,7 @@ import builtins
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Collection, Iterator, cast, TypeGuard
+from typing import TYPE_CHECKING, Any, Collection, Iterator, TypeGuard, cast
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.ops.site import Site
