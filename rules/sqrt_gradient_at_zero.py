@@ -147,12 +147,6 @@ def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
             claim=Claim.EQUAL,
             x=half.args["x"],
         )
-    if root.op.name != "tf.sqrt" and root.value("x").lo < 0 or root.op.name == "ops.cbrt":
-        return (
-            repairs.double_where(
-                here, root, title="mask the input and the result (gradient 0 at 0)"
-            )
-            if root.op.name == CLIPPED
-            else []
-        )
+    if root.op.name == "ops.cbrt":
+        return []
     return repairs.root_forms(here, root, "the input", late)

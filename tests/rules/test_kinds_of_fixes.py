@@ -183,3 +183,16 @@ def test_a_logarithm_of_labels_gets_no_floor():
     text = "import tensorflow.keras.backend as K\n\n\ndef loss(y_true, y_pred):\n    return K.logsumexp(K.log(1 - y_true) + y_pred)\n"
     (finding,) = repository.findings(Source("a.py", text))
     assert finding.code == "TFN101" and finding.fixes == () and "labels" in finding.no_fix
+
+
+def test_a_count_in_a_graph_of_the_first_releases_gets_a_floor():
+    text = """import tensorflow as tf
+
+labels = tf.placeholder(tf.float32, [None, 4])
+
+
+def program(x, m):
+    kept = tf.cast(m > 0.5, tf.float32)
+    return tf.reduce_sum(x * kept) / tf.reduce_sum(kept)
+"""
+    assert "/ tf.maximum(tf.reduce_sum(kept), 1.0)" in fixed(text)

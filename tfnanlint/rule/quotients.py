@@ -180,11 +180,9 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
         else []
     )
     nothing = zeros(here, division, param)
-    return (
-        nothing + counted
-        if division.op.name == "tf.divide" and _vanishes(division)
-        else counted + nothing
-    )
+    # the first releases of TensorFlow have no quotient that is 0
+    zero_first = division.op.name == "tf.divide" and not here.speller.first_version
+    return nothing + counted if zero_first and _vanishes(division) else counted + nothing
 
 
 def _of_pairs(value: Value) -> bool:
