@@ -38,7 +38,6 @@ from tfnanlint.api import (
     words,
 )
 
-
 FLOORS = {"float16": "1e-4"}  # with a reciprocal that the dtype has
 
 
