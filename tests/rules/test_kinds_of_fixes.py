@@ -196,3 +196,12 @@ def program(x, m):
     return tf.reduce_sum(x * kept) / tf.reduce_sum(kept)
 """
     assert "/ tf.maximum(tf.reduce_sum(kept), 1.0)" in fixed(text)
+
+
+def test_a_level_of_a_box_that_is_rounded_down_needs_no_floor():
+    text = module("""
+        side = tf.sqrt(tf.square(x) * tf.square(s))
+        level = tf.math.floordiv(tf.math.log(side / 224.0), tf.math.log(2.0)) + 4.0
+        return tf.minimum(5, tf.maximum(tf.cast(level, tf.int32), 2))
+    """).split("\n\n\ndef differentiate")[0]
+    assert fixed(text, **UNSAFE) == text
