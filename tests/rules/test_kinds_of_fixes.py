@@ -199,9 +199,10 @@ def program(x, m):
 
 
 def test_a_level_of_a_box_that_is_rounded_down_needs_no_floor():
-    text = module("""
+    body = """
         side = tf.sqrt(tf.square(x) * tf.square(s))
         level = tf.math.floordiv(tf.math.log(side / 224.0), tf.math.log(2.0)) + 4.0
-        return tf.minimum(5, tf.maximum(tf.cast(level, tf.int32), 2))
-    """).split("\n\n\ndef differentiate")[0]
+        return tf.minimum(most, tf.maximum(level, least))
+    """
+    text = module(body, "x, s, most, least").split("\n\n\ndef differentiate")[0]
     assert fixed(text, **UNSAFE) == text
