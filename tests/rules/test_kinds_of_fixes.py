@@ -206,3 +206,8 @@ def test_a_level_of_a_box_that_is_rounded_down_needs_no_floor():
     """
     text = module(body, "x, s, most, least").split("\n\n\ndef differentiate")[0]
     assert fixed(text, **UNSAFE) == text
+
+
+def test_the_norm_of_an_angle_is_not_masked_alone():
+    text = module("return tf.atan2(tf.norm(x, axis=-1), tf.reduce_sum(s, axis=-1))")
+    assert "tf.where" not in fixed(text)

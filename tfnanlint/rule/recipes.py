@@ -383,6 +383,8 @@ def _in_order(
     """
     if here.masks.keeps_positive(root):
         return exact
+    if _is_of_angle(here, root):
+        exact = []
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
@@ -400,6 +402,15 @@ def _in_order(
         return exact
     shifted = moved(parts, eps)
     return [*exact, *shifted] if exact_first else [*shifted, *exact]
+
+
+def _is_of_angle(here: Context, root: Site) -> bool:
+    """Whether a root is an argument of atan2, whose gradient is NaN at the origin also where that of
+    the root is masked.
+    """
+    outer = next(iter(here.around(root.node)), None)
+    angle = here.site(outer, root.point) if isinstance(outer, ast.Call) else None
+    return angle is not None and angle.op.name == "tf.atan2"
 
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
@@ -463,6 +474,19 @@ def _is_epsilon(total: Site, param: str) -> bool:
         and value.kind in ("number", "array", "unknown")
         and not (value.known and (value.lo <= 0 or value.hi > 0.1))
     )
+
+
+def empty_quotient(here: Context, root: Site) -> str:
+    """Where a quotient under a root divides by what may be 0, as bounds say, in words; empty where
+    none does: a guard of the root would leave 0 / 0 in it.
+    """
+    quotient = made_by(root.value(root.op.main), "tf.divide", aligned=True)
+    if quotient is None or quotient.source is not here.source:
+        return ""
+    divisor = quotient.value("y")
+    if not divisor.known or not divisor.zero or divisor.guarded or divisor.kind == "number":
+        return ""
+    return here.source.location(here.source.span(quotient.node).start).words
 
 
 def partners(here: Context, root: Site) -> list[Site]:
