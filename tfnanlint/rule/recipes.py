@@ -405,12 +405,16 @@ def _in_order(
 
 
 def _is_of_angle(here: Context, root: Site) -> bool:
-    """Whether a root is an argument of atan2, whose gradient is NaN at the origin also where that of
-    the root is masked.
+    """Whether a root is given to atan2, whose gradient is NaN at the origin also where that of the
+    root is masked.
     """
-    outer = next(iter(here.around(root.node)), None)
-    angle = here.site(outer, root.point) if isinstance(outer, ast.Call) else None
-    return angle is not None and angle.op.name == "tf.atan2"
+    for node, point in [call for name in ("atan2", "arctan2") for call in here.calls(name)]:
+        angle = here.site(node, point)
+        if angle is None or angle.op.name != "tf.atan2":
+            continue
+        if any(root.node is inside.node for p in ("y", "x") for inside in roots(angle.value(p))):
+            return True
+    return False
 
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
