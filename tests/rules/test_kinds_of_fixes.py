@@ -216,3 +216,22 @@ def test_the_norm_of_an_angle_is_not_masked_alone():
         return tf.atan2(a, d)
     """)
     assert "tf.where" not in fixed(text)
+
+
+def test_a_guard_that_is_0_by_default_is_not_doubled():
+    text = """import tensorflow as tf
+
+
+def dice(p, y, eps=0):
+    both = tf.reduce_sum(p * y, axis=1)
+    total = tf.reduce_sum(p * p + y * y, axis=1)
+    return (2.0 * both + eps) / (total + eps)
+
+
+def loss(z, y):
+    return 1.0 - dice(tf.nn.softmax(z), y)
+"""
+    assert fixed(text, **UNSAFE) == text
+    assert [one.no_fix for one in found(text)] == [
+        "'eps' is there to guard it, and is 0: give it a value above 0"
+    ]

@@ -46,6 +46,10 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     masked = here.masked(division)
     if masked is not None and masked.by_result:
         return []  # the program asks whether the result is finite
+    name = _empty_guard(here, divisor)
+    if name:
+        here.no_fix = f"'{name}' is there to guard it, and is 0: give it a value above 0"
+        return []
     overlap = overlap_beside(here, division) if param == "y" and divisor.nonnegative else None
     if overlap is not None:
         return with_overlap(here, division, overlap)
@@ -60,6 +64,18 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
         # of Inf the program makes a finite number, and still does
         return floor(here, division, param)
     return _BY_QUANTITY[quantity(divisor)](here, division, param)
+
+
+def _empty_guard(here: Context, divisor: Value) -> str:
+    """The name of a guard that a divisor adds and that is 0 (`eps=0` among the parameters); empty
+    where there is none.
+    """
+    total = here.made_by(divisor, "tf.add")
+    for param in ("x", "y") if total is not None else ():
+        node, value = total.args.get(param), total.value(param)
+        if isinstance(node, ast.Name) and node.id in SMOOTHING_NAMES and value.is_number:
+            return node.id if value.const == 0 else ""
+    return ""
 
 
 def floor(here: Context, division: Site, param: str = "y") -> list[Fix]:
