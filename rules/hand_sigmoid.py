@@ -30,6 +30,7 @@ from tfnanlint.api import (
     Finding,
     Fix,
     Iterator,
+    Part,
     Site,
     Value,
     argument,
@@ -59,7 +60,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     )
     if exp is None or fits(exp.value("x")) or not here.numeric(exp.value("x")):
         return
-    if quotient.differentiated is Differentiated.NO:
+    if Differentiated.NO in (quotient.differentiated, exp.differentiated):
         return  # the value itself is right: 1 / inf is 0
     yield here.finding(
         quotient,
@@ -98,23 +99,17 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
     holes: dict = {"z": argument(exp, "x", "exponent")}
     template = "tf.sigmoid(-{z})"
     negated = exp.value("x").origin
+    exponent = exp.args["x"]
+    written = exp.node in ast.walk(quotient.node)
     if (
         isinstance(negated, Site)
         and negated.op.name == "tf.negative"
-        and negated.node is exp.args["x"]
+        and negated.node is exponent
         and negated.complete
     ):
         holes, template = {"z": argument(negated, "x", "logits")}, "tf.sigmoid({z})"
-    scaled = exp.args["x"]
-    if (
-        isinstance(scaled, ast.BinOp)
-        and isinstance(scaled.op, (ast.Mult, ast.Div))
-        and isinstance(scaled.left, ast.UnaryOp)
-        and isinstance(scaled.left.op, ast.USub)
-        and exp.node in ast.walk(quotient.node)
-    ):
-        holes = {"z": Changed(scaled, [(scaled.left, "{v}", {"v": scaled.left.operand})])}
-        template = "tf.sigmoid({z})"
+    elif written and (parts := opposed(exponent)):
+        holes, template = {"z": Changed(exponent, parts)}, "tf.sigmoid({z})"
     if quotient.op.name == "tf.divide" and not (
         quotient.value("x").exact and quotient.value("x").lo == 1
     ):
@@ -131,6 +126,24 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
         **holes,
         cost="the gradient has up to 5 bits less for x above 10, where it is below 1e-4",
     )
+
+
+def opposed(x: ast.expr) -> list[Part]:
+    """What makes an expression its own negative without a minus sign in front; [] where that needs
+    one.
+    """
+    match x:
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return [(x, "{v}", {"v": operand})]
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return opposed(left) or opposed(right)
+        case ast.BinOp(op=ast.Div(), left=left):
+            return opposed(left)
+        case ast.BinOp(op=ast.Sub(), left=left, right=right):
+            return [(x, "{b} - {a}", {"a": left, "b": right})]
+        case ast.BinOp(op=ast.Add(), left=left, right=right) if parts := opposed(left):
+            return [(x, "{a} - {b}", {"a": Changed(left, parts), "b": right})]
+    return []
 
 
 # tanh

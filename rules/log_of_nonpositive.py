@@ -129,6 +129,8 @@ def is_excluded(log: Site, certainty: Certainty, edge: float, here: Context) -> 
         return False
     if here.asserted(log, "x") or logarithm_arguments.is_replaced_beyond_limit(x):
         return True
+    if edge == 0 and logarithm_arguments.is_shifted_sum(x):
+        return True
     if here.only_compared(log):
         return True  # a draw is accepted where `log(u) < ratio`: -inf is right there
     return edge == 0 and (x.lo >= 0 or not x.known) and here.tested(log, "x")

@@ -24,7 +24,8 @@ Good:
 | poisson, mean_squared_logarithmic_error | softplus or exponential |
 
 The fix writes another activation where the layer of this file names one; it changes what the
-network computes: train again.
+network computes: train again. Where outputs of relu are compared with classes there is none: the
+layer may be a hidden one, and the one with a unit for each class be missing.
 
 See also: https://github.com/keras-team/keras/issues/590,
 https://github.com/tensorflow/tensorflow/issues/38457,
@@ -127,13 +128,18 @@ def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
             if pair.keras
             else ""
         )
-    made = maker(pair.predictions)
-    if made is not None and made.op.name == "tf.sigmoid" and pair.keras:
+    if is_sigmoid(pair) and pair.keras:
         return (
             "the loss compares classes that exclude one another, and sigmoids do not add up to 1: they are divided by their "
             "sum, which is NaN where all have reached 0"
         )
     return ""
+
+
+def is_sigmoid(pair: Pairing) -> bool:
+    """Whether the predictions are sigmoids, one for each class."""
+    made = maker(pair.predictions)
+    return made is not None and made.op.name == "tf.sigmoid"
 
 
 def one_unit(site: Site, here: Context) -> Iterator[Finding]:
@@ -169,6 +175,9 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
 def another(pair: Pairing, here: Context) -> list[Fix]:
     """The activation that fits, where the last layer stands in this file."""
     made, right = last_layer(pair), RIGHT[pair.family]
+    if right == "softmax" and not is_sigmoid(pair):
+        here.no_fix = "a layer of classes may be missing: give the last layer one unit for each class, and softmax"
+        return []
     if made is None or made.source is not here.source or "activation" not in made.op.params:
         here.no_fix = f"give the last layer the activation {right}"
         return []

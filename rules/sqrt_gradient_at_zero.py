@@ -147,12 +147,8 @@ def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
             claim=Claim.EQUAL,
             x=half.args["x"],
         )
-    if root.op.name != "tf.sqrt" and root.value("x").lo < 0 or root.op.name == "ops.cbrt":
-        return (
-            repairs.double_where(
-                here, root, title="mask the input and the result (gradient 0 at 0)"
-            )
-            if root.op.name == CLIPPED
-            else []
-        )
+    place = repairs.empty_quotient(here, root)
+    if root.op.name == "ops.cbrt" or place:
+        here.no_fix = f"{place} divides under it by what may be 0, too" if place else ""
+        return []
     return repairs.root_forms(here, root, "the input", late)

@@ -10,10 +10,10 @@ Bad:
     transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density), axis=-1, exclusive=True)
 
 Good:
-    transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density) + 1e-6, axis=-1, exclusive=True)
+    transmittance = tf.math.cumprod(tf.maximum(1.0 - tf.sigmoid(density), 1e-10), axis=-1, exclusive=True)
 
-A small number added to factors that are not negative is what programs that render rays do.
-Alternatively sum logarithms: `tf.exp(tf.cumsum(log_factors))`, where the logarithms are had without
+A floor far below ordinary factors leaves their product as it is; a small number that is added to
+each moves it, and weights that summed to 1 do no longer. Alternatively sum logarithms: `tf.exp(tf.cumsum(log_factors))`, where the logarithms are had without
 the product (`-tf.math.softplus(z)` for `1 - sigmoid(z)`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/cumprod
@@ -38,6 +38,8 @@ from tfnanlint.api import (
     words,
 )
 
+FLOORS = {"float16": "1e-4"}  # with a reciprocal that the dtype has
+
 
 @rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod")
 def check(product: Site, here: Context) -> Iterator[Finding]:
@@ -48,16 +50,16 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
     if x.known and not shown or product.differentiated is Differentiated.NO:
         return
     what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
-    eps = {"float16": "1e-3", "bfloat16": "1e-2"}.get(x.dtype or "", "1e-6")
+    eps = FLOORS.get(x.dtype or "", "1e-10")
     fixes = (
         here.rewrite(
             product,
-            f"{{x}} + {eps}",
+            f"tf.maximum({{x}}, {eps})",
             node=product.args["x"],
             x=product.args["x"],
             claim=Claim.SHIFTED,
-            title=f"add {eps} to every factor",
-            cost=f"each factor grows by {eps}, the product of n by about n times that",
+            title=f"keep every factor at or above {eps}",
+            cost=f"factors below {eps} become {eps}; their own gradient is 0 there",
         )
         if x.nonnegative and "x" in product.args
         else []

@@ -183,3 +183,55 @@ def test_a_logarithm_of_labels_gets_no_floor():
     text = "import tensorflow.keras.backend as K\n\n\ndef loss(y_true, y_pred):\n    return K.logsumexp(K.log(1 - y_true) + y_pred)\n"
     (finding,) = repository.findings(Source("a.py", text))
     assert finding.code == "TFN101" and finding.fixes == () and "labels" in finding.no_fix
+
+
+def test_a_count_in_a_graph_of_the_first_releases_gets_a_floor():
+    text = """import tensorflow as tf
+
+labels = tf.placeholder(tf.float32, [None, 4])
+
+
+def program(x, m):
+    kept = tf.cast(m > 0.5, tf.float32)
+    return tf.reduce_sum(x * kept) / tf.reduce_sum(kept)
+"""
+    assert "/ tf.maximum(tf.reduce_sum(kept), 1.0)" in fixed(text)
+
+
+def test_a_level_of_a_box_that_is_rounded_down_needs_no_floor():
+    body = """
+        side = tf.sqrt(tf.square(x) * tf.square(s))
+        level = tf.math.floordiv(tf.math.log(side / 224.0), tf.math.log(2.0)) + 4.0
+        return tf.minimum(most, tf.maximum(level, least))
+    """
+    text = module(body, "x, s, most, least").split("\n\n\ndef differentiate")[0]
+    assert fixed(text, **UNSAFE) == text
+
+
+def test_the_norm_of_an_angle_is_not_masked_alone():
+    text = module("""
+        c = x * s
+        a = tf.norm(c, axis=1)
+        d = tf.reduce_sum(x, axis=1)
+        return tf.atan2(a, d)
+    """)
+    assert "tf.where" not in fixed(text)
+
+
+def test_a_guard_that_is_0_by_default_is_not_doubled():
+    text = """import tensorflow as tf
+
+
+def dice(p, y, eps=0):
+    both = tf.reduce_sum(p * y, axis=1)
+    total = tf.reduce_sum(p * p + y * y, axis=1)
+    return (2.0 * both + eps) / (total + eps)
+
+
+def loss(z, y):
+    return 1.0 - dice(tf.nn.softmax(z), y)
+"""
+    assert fixed(text, **UNSAFE) == text
+    assert [one.no_fix for one in found(text)] == [
+        "'eps' is there to guard it, and is 0: give it a value above 0"
+    ]

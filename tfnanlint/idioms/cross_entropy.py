@@ -128,6 +128,8 @@ class LinearContext:
         site = self.site(node)
         if site is None:
             return [(negative, node)]
+        if is_minus(site):
+            return self.terms(site.args["y"], not negative)
         if site.op.name in ADDITIONS and {"x", "y"} <= site.args.keys():
             is_difference = site.op.name == "tf.subtract"
             return [
@@ -144,6 +146,9 @@ class LinearContext:
             negative, factors = self.factors(node.operand)
             return not negative, factors
         site = self.site(node)
+        if site is not None and is_minus(site):
+            negative, factors = self.factors(site.args["y"])
+            return not negative, factors
         if site is None or site.op.name != "tf.multiply" or not {"x", "y"} <= site.args.keys():
             return False, [node]
         (negative, left), (negates, right) = (
@@ -233,6 +238,12 @@ class LinearContext:
                 break
             top = outer
         return top
+
+
+def is_minus(site: Site) -> bool:
+    """Whether an op is `0 - x`."""
+    zero = site.value("x") if site.op.name == "tf.subtract" else None
+    return zero is not None and zero.exact and zero.lo == 0 and "y" in site.args
 
 
 def is_negation(node: ast.AST) -> bool:

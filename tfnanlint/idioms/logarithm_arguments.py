@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.exponents import shifted_by_maximum
 from tfnanlint.idioms.probabilities import step
 from tfnanlint.idioms.vanishing import falling, handed_in, picked, shows_zero
 from tfnanlint.ops.provenance import Walk, behind, widest
@@ -222,6 +223,15 @@ def _is_of_object(origin: Note) -> bool:
     """
     is_method = origin.text.startswith("the call '") and origin.text.count(".") >= 2
     return is_method or origin.text.startswith("'")
+
+
+def is_shifted_sum(x: Value) -> bool:
+    """Whether a value is a sum within groups of exponentials less the maximum of their group: it is
+    at least 1, or 0 for a group of none, whose logarithm is meant to be -Inf.
+    """
+    total = made_by(x, "tf.math.segment_sum", "tf.math.unsorted_segment_sum")
+    exponential = made_by(total.value("x"), "tf.exp") if total is not None else None
+    return exponential is not None and shifted_by_maximum(exponential.value("x"))
 
 
 def is_replaced_beyond_limit(x: Value, depth: int = 4) -> bool:

@@ -338,15 +338,18 @@ def factors(value: Value, depth: int = 4) -> list[Value]:
 
 def is_union(value: Value, overlap: Value) -> bool:
     """Whether a value is the union of two areas, a + b - i, of which the overlap i is given."""
-    minus = made_by(plain(widest(plain(value))), "tf.subtract")
-    total = (
-        made_by(plain(minus.value("x")), "tf.add")
-        if minus is not None and same(plain(minus.value("y")), plain(overlap))
-        else None
-    )
+    total = areas_of_union(value, overlap)
     return total is not None and all(
         [total.value(param).lo == 0 and shows_zero(total.value(param)) for param in ("x", "y")]
     )
+
+
+def areas_of_union(value: Value, overlap: Value) -> Site | None:
+    """The sum a + b of a value a + b - i, of which i is given; None for any other value."""
+    minus = made_by(plain(widest(plain(value))), "tf.subtract")
+    if minus is None or not same(plain(minus.value("y")), plain(overlap)):
+        return None
+    return made_by(plain(minus.value("x")), "tf.add")
 
 
 def is_overlap(division: Site) -> bool:

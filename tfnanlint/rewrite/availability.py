@@ -128,15 +128,15 @@ def argument(site: Site, param: str, word: str = "") -> Outside | None:
 
 
 class _Inside:
-    """The names in a function: where each stands, the first statement that assigns it alone, and
-    which it declares global or nonlocal.
+    """The names in a function: where each stands, the statements that assign it alone, and which
+    it declares global or nonlocal.
     """
 
     def __init__(self, function: ast.AST, source: Source):
         self.function = function
         self.source = source
         self.uses: dict[str, list[ast.Name]] = {}
-        self.assignments: dict[str, ast.Assign] = {}
+        self.assignments: dict[str, list[ast.Assign]] = {}
         self.outward: set[str] = set()
         names = [node for node in nodes_in(function) if isinstance(node, ast.Name)]
         self._places = sorted(
@@ -149,7 +149,7 @@ class _Inside:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 target = node.targets[0]
                 if isinstance(target, ast.Name):
-                    self.assignments.setdefault(target.id, node)
+                    self.assignments.setdefault(target.id, []).append(node)
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 self.outward.update(node.names)
 
@@ -433,10 +433,11 @@ class Reach:
 
     # What a fix leaves behind
 
-    def idle(self, site: Site, edits: list[Edit]) -> list[ast.stmt]:
+    def idle(self, site: Site, edits: list[Edit]) -> list[list[ast.Assign]]:
         """The assignments in the function of a site whose names only what `edits` replace has read,
-        and that compute a tensor and do nothing else. What has a comment is left to its reader,
-        what has a name in the graph to the graph's.
+        or other assignments of that name, and that compute a tensor and do nothing else: a group
+        for each name, read by what stands before it. What has a comment is left to its reader, what
+        has a name in the graph to the graph's.
         """
         function = site.point.scope.node if site.point is not None else None
         if site.source is not self.source or not isinstance(
@@ -448,21 +449,26 @@ class Reach:
             return []
         replaced = [edit.span for edit in edits if edit.span.start < edit.span.end]
         waiting = inside.within(replaced)
-        found: list[ast.stmt] = []
+        found: list[list[ast.Assign]] = []
         while waiting:
             name = waiting.pop().id
-            statement = inside.assignments.get(name)
-            if statement is None or statement in found or name in inside.outward:
+            assignments = inside.assignments.get(name, [])
+            spans = [self.source.span(node) for node in assignments]
+            if not assignments or assignments in found or name in inside.outward:
                 continue
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
-            target = cast(ast.Name, statement.targets[0])
-            if written or not self._only_use(target, inside, replaced):
+            if written or self._is_read(name, inside, [*replaced, *spans]):
                 continue
-            if not self._only_computes(statement, site):
+            if not all(self._only_computes(node, site) for node in assignments):
                 continue
-            found.append(statement)
-            replaced.append(self.source.span(statement))
-            waiting += [node for node in nodes_in(statement.value) if isinstance(node, ast.Name)]
+            found.append(assignments)
+            replaced += spans
+            waiting += [
+                inner
+                for node in assignments
+                for inner in nodes_in(node.value)
+                if isinstance(inner, ast.Name)
+            ]
         return found
 
     def _inside(self, function: ast.AST) -> _Inside:
@@ -470,13 +476,10 @@ class Reach:
             self._looked_into = _Inside(function, self.source)
         return self._looked_into
 
-    def _only_use(self, target: ast.Name, inside: _Inside, replaced: list[Span]) -> bool:
-        """Whether a name stands nowhere but at `target` and in what is replaced."""
+    def _is_read(self, name: str, inside: _Inside, gone: list[Span]) -> bool:
+        """Whether a name stands somewhere outside of the text that goes."""
         span_of = self.source.span
-        for use in inside.uses[target.id]:
-            if use is not target and not any([span_of(use) in span for span in replaced]):
-                return False
-        return not any([span_of(target) in span for span in replaced])
+        return not all(any([span_of(use) in span for span in gone]) for use in inside.uses[name])
 
     def _only_computes(self, statement: ast.Assign, site: Site) -> bool:
         start = self.source.line_starts[statement.lineno - 1]

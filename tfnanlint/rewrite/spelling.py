@@ -77,6 +77,9 @@ FORMS: Final = {
     "tf.math.log_sigmoid": ("-tf.math.softplus(-{x})",),
 }
 _HOPS: Final = 6
+_TIED: Final = (
+    "'{}' has no spelling in Keras alone, and TensorFlow would tie this file to one backend"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,12 @@ class Import:
     paths: tuple[str, ...]
 
 
+def _is_tensorflow(path: str) -> bool:
+    """Whether a path of modules leads into TensorFlow, and not to `keras` or `keras.ops` in it."""
+    inner = path.partition(".")[2]
+    return path.split(".", 1)[0] == "tensorflow" and not re.fullmatch(r"keras(\.ops.*)?", inner)
+
+
 @lru_cache(maxsize=None)
 def signatures(alias: str) -> dict[str, tuple[str, ...]]:
     """The parameters of a spelling in each library that has it."""
@@ -137,6 +146,7 @@ class Speller:
         self.setup = setup
         self.text = module.source.code
         self._found_roots: dict[Any, tuple[int, list[str]]] = {}
+        self._backends: dict[int, bool] = {}
         self.first_version = (
             is_first_version(self.text)
             or setup.tensorflow is not None
@@ -149,7 +159,11 @@ class Speller:
         """
         row = self.interpreter.table.get(use.name)
         imports = self.imports(site)
-        used = next((one for one in imports if one.local == _root(site.node)), None)
+        any_backend = self._is_for_any_backend(site)
+        if any_backend:
+            imports = [one for one in imports if not any(map(_is_tensorflow, one.paths))]
+        roots = _roots(site.node)
+        used = next((one for root in roots for one in imports if one.local == root), None)
         aliases = self._preferred(use, row, site)
         alone = (
             used is not None
@@ -181,7 +195,26 @@ class Speller:
             raise NoFix(
                 f"'{use.name}' cannot be said by the libraries that are imported here: they have no '{lacking}' that takes its arguments"
             )
+        if any_backend and use.name.startswith("tf."):
+            raise NoFix(_TIED.format(use.name))
         return self._with_import(use, aliases, site)
+
+    def _is_for_any_backend(self, site: Site) -> bool:
+        """Whether a site and all around it in its class or function compute with `keras.ops`: the
+        TensorFlow that the file imports may be there for the data.
+        """
+        scope, around = site.point.scope if site.point is not None else None, None
+        while scope is not None and not isinstance(scope.node, ast.Module):
+            around, scope = scope.node, scope.parent.scope if scope.parent is not None else None
+        if around is None or self.library(site) != "ops":
+            return False
+        if id(around) not in self._backends:
+            self._backends[id(around)] = not any(
+                isinstance(node, ast.Name) and _is_tensorflow(path)
+                for node in nodes_in(around)
+                for path in self.paths(site.point.lookup(getattr(node, "id", "")))
+            )
+        return self._backends[id(around)]
 
     def chooses_of_numbers(self, site: Site) -> bool:
         """Whether the `where` that the file has takes numbers beside a tensor, in its dtype: that
@@ -227,9 +260,7 @@ class Speller:
         root = use.name.split(".", 1)[0]
         line = IMPORTS.get(root)
         if root == "tf" and "tensorflow" not in self.text:
-            raise NoFix(
-                f"'{use.name}' has no spelling in Keras alone, and TensorFlow would tie this file to one backend"
-            )
+            raise NoFix(_TIED.format(use.name))
         if line is None or site.point.lookup(root) is not None:
             raise NoFix(f"'{use.name}' cannot be spelled here: add an import of TensorFlow first")
         row = self.interpreter.table.get(use.name)
@@ -611,12 +642,15 @@ def _may_be_module(binding: Binding | None) -> bool:
     return isinstance(binding, (Imported, Joined))
 
 
-def _root(node: ast.AST) -> str:
-    """The name with which the callee of a call begins; empty for what is no call."""
-    callee = node.func if isinstance(node, ast.Call) else None
-    while isinstance(callee, ast.Attribute):
-        callee = callee.value
-    return callee.id if isinstance(callee, ast.Name) else ""
+def _roots(node: ast.AST) -> list[str]:
+    """The name with which the callee of a call begins; of an operator those of the calls in it."""
+    if isinstance(node, ast.Call):
+        callee: ast.AST = node.func
+        while isinstance(callee, ast.Attribute):
+            callee = callee.value
+        return [callee.id] if isinstance(callee, ast.Name) else []
+    calls = [inner for inner in nodes_in(node) if isinstance(inner, ast.Call)]
+    return [root for call in calls for root in _roots(call)]
 
 
 def _is_none(binding: Binding) -> bool:

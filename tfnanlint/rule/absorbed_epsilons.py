@@ -12,12 +12,19 @@ from tfnanlint.ops.site import Site
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import SMALLEST, number_text, rounded
 
 
 def repaired(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
-    """Minus the softplus for the logarithm of `1 - sigmoid(z) + eps`, and a floor."""
-    return [*_with_softplus(here, site, lost), *_with_floor(here, site, lost)]
+    """Minus the softplus for the logarithm of `1 - sigmoid(z) + eps`, and a floor.
+
+    The floor is the first where the logits need a new name, or where another statement takes the
+    logarithm of the sigmoid with its epsilon: one loss keeps one form.
+    """
+    stable, floor = _with_softplus(here, site, lost), _with_floor(here, site, lost)
+    alone = not any(fix.binds for fix in stable) and not _is_logged_elsewhere(here, site)
+    return [*stable, *floor] if alone else [*floor, *stable]
 
 
 def _with_softplus(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
@@ -45,6 +52,26 @@ def _with_softplus(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix
         if fixes:
             return fixes
     return []
+
+
+def _is_logged_elsewhere(here: Context, log: Site) -> bool:
+    """Whether another statement of the function takes the logarithm of the sigmoid that is
+    complemented here, and guards it.
+    """
+    complement = logged(log) if log.op.name == "tf.math.log" and log.point is not None else None
+    if complement is None:
+        return False
+    statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
+    inside = set(map(id, ast.walk(statement))) if statement is not None else set()
+    for node in nodes_in(log.point.scope.node):
+        site = here.site(node, log.point) if isinstance(node, ast.Call) else None
+        if id(node) in inside or site is None or site.op.name != "tf.math.log":
+            continue
+        other = logged(site)
+        same_producer = other is not None and other.producer is complement.producer
+        if same_producer and not other.complement and other.guard:
+            return True
+    return False
 
 
 def _with_floor(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:

@@ -10,6 +10,7 @@ from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.quantities import (
     Quantity,
+    areas_of_union,
     is_overlap,
     quantity,
     scale,
@@ -18,10 +19,10 @@ from tfnanlint.idioms.quantities import (
 )
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CLIPS, QUOTIENTS, WHOLE_DIVISIONS
+from tfnanlint.ops.traits import ADDITIONS, CLIPS, LINEAR, QUOTIENTS, WHOLE_DIVISIONS
 from tfnanlint.program.scope import Point
 from tfnanlint.rule import recipes as repairs
-from tfnanlint.rule.registry import Context
+from tfnanlint.rule.registry import Context, Part
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import INF, WHOLE, Note, Value
 
@@ -45,6 +46,13 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     masked = here.masked(division)
     if masked is not None and masked.by_result:
         return []  # the program asks whether the result is finite
+    name = _empty_guard(here, divisor)
+    if name:
+        here.no_fix = f"'{name}' is there to guard it, and is 0: give it a value above 0"
+        return []
+    overlap = overlap_beside(here, division) if param == "y" and divisor.nonnegative else None
+    if overlap is not None:
+        return with_overlap(here, division, overlap)
     if division.op.name == "tf.math.rsqrt" and quantity(divisor) is not Quantity.COUNT:
         return repairs.under_the_root(here, [division])
     inside = repairs.roots(divisor) if division.op.name != "tf.math.rsqrt" else []
@@ -56,6 +64,18 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
         # of Inf the program makes a finite number, and still does
         return floor(here, division, param)
     return _BY_QUANTITY[quantity(divisor)](here, division, param)
+
+
+def _empty_guard(here: Context, divisor: Value) -> str:
+    """The name of a guard that a divisor adds and that is 0 (`eps=0` among the parameters); empty
+    where there is none.
+    """
+    total = here.made_by(divisor, "tf.add")
+    for param in ("x", "y") if total is not None else ():
+        node, value = total.args.get(param), total.value(param)
+        if isinstance(node, ast.Name) and node.id in SMOOTHING_NAMES and value.is_number:
+            return node.id if value.const == 0 else ""
+    return ""
 
 
 def floor(here: Context, division: Site, param: str = "y") -> list[Fix]:
@@ -106,6 +126,55 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
         claim=Claim.EQUAL_WHERE_FINITE,
         x=division.args["x"],
         y=division.args[param],
+    )
+
+
+def overlap_beside(here: Context, division: Site) -> Site | None:
+    """The overlap of two areas by their union that a quotient is added to or subtracted from, where
+    the union may be 0 as far as is known: what the quotient divides by is 0 only with it (the box
+    around both).
+    """
+    inner: ast.AST = division.node
+    for outer in here.around(division.node) if division.point is not None else ():
+        site = here.site(outer, division.point) if isinstance(outer, ast.expr) else None
+        if site is None or site.op.name not in LINEAR:
+            return None
+        other = "y" if site.args.get("x") is inner else "x"
+        for value in repairs.terms(here, site.value(other)) if site.op.name in ADDITIONS else ():
+            term = made_by(plain(value), "tf.divide")
+            if term is not None and _may_be_empty(term):
+                return term
+        inner = outer
+    return None
+
+
+def _may_be_empty(overlap: Site) -> bool:
+    """Whether a quotient is the overlap of two areas by their union, of which nothing shows that it
+    is not 0.
+    """
+    union = overlap.value("y")
+    safe = union.nonzero or union.guarded
+    return not safe and areas_of_union(union, overlap.value("x")) is not None
+
+
+def with_overlap(here: Context, division: Site, overlap: Site) -> list[Fix]:
+    """The forms of a quotient and of the overlap beside it that are 0 where they divide by 0."""
+    scopes = [site.point.scope for site in (division, overlap) if site.point is not None]
+    if overlap.source is not here.source or len(scopes) < 2 or scopes[0] is not scopes[1]:
+        here.no_fix = "the overlap beside it is 0 / 0 there, too: repair both"
+        return []
+    parts: list[Part] = [
+        (site.node, _NO_NAN["tf.divide"], {"x": site.args["x"], "y": site.args["y"]})
+        for site in (division, overlap)
+        if site.op.name in _NO_NAN and site.complete
+    ]
+    if len(parts) < 2:
+        return []
+    return here.rewrite_all(
+        division,
+        parts,
+        title="0 where the divisor is 0, in the overlap beside it, too",
+        claim=Claim.EQUAL_WHERE_FINITE,
     )
 
 
@@ -180,11 +249,9 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
         else []
     )
     nothing = zeros(here, division, param)
-    return (
-        nothing + counted
-        if division.op.name == "tf.divide" and _vanishes(division)
-        else counted + nothing
-    )
+    # the first releases of TensorFlow have no quotient that is 0
+    zero_first = division.op.name == "tf.divide" and not here.speller.first_version
+    return nothing + counted if zero_first and _vanishes(division) else counted + nothing
 
 
 def _of_pairs(value: Value) -> bool:

@@ -383,6 +383,8 @@ def _in_order(
     """
     if here.masks.keeps_positive(root):
         return exact
+    if _is_of_angle(here, root):
+        exact = []
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
@@ -400,6 +402,19 @@ def _in_order(
         return exact
     shifted = moved(parts, eps)
     return [*exact, *shifted] if exact_first else [*shifted, *exact]
+
+
+def _is_of_angle(here: Context, root: Site) -> bool:
+    """Whether a root is given to atan2, whose gradient is NaN at the origin also where that of the
+    root is masked.
+    """
+    for node, point in [call for name in ("atan2", "arctan2") for call in here.calls(name)]:
+        angle = here.site(node, point)
+        if angle is None or angle.op.name != "tf.atan2":
+            continue
+        if any(root.node is inside.node for p in ("y", "x") for inside in roots(angle.value(p))):
+            return True
+    return False
 
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
@@ -463,6 +478,19 @@ def _is_epsilon(total: Site, param: str) -> bool:
         and value.kind in ("number", "array", "unknown")
         and not (value.known and (value.lo <= 0 or value.hi > 0.1))
     )
+
+
+def empty_quotient(here: Context, root: Site) -> str:
+    """Where a quotient under a root divides by what may be 0, as bounds say, in words; empty where
+    none does: a guard of the root would leave 0 / 0 in it.
+    """
+    quotient = made_by(root.value(root.op.main), "tf.divide", aligned=True)
+    if quotient is None or quotient.source is not here.source:
+        return ""
+    divisor = quotient.value("y")
+    if not divisor.known or not divisor.zero or divisor.guarded or divisor.kind == "number":
+        return ""
+    return here.source.location(here.source.span(quotient.node).start).words
 
 
 def partners(here: Context, root: Site) -> list[Site]:
@@ -698,6 +726,8 @@ def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) 
         and isinstance(outer.op, (ast.Add, ast.Sub))
         and outer.right is node
     ):
+        if isinstance(outer.op, ast.Sub) and is_zero(outer.left):
+            return [(outer, "{term}", {"term": term}), *others]
         before = [
             part for part in others if here.source.span(part[0]) in here.source.span(outer.left)
         ]
@@ -708,6 +738,11 @@ def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) 
             *(part for part in others if part not in before),
         ]
     return [(node, "-{term}", {"term": term}), *others]
+
+
+def is_zero(node: ast.expr) -> bool:
+    """Whether an expression is the number 0."""
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:

@@ -808,16 +808,17 @@ class Context:
         """
         from tfnanlint.rewrite import rewriter as rewrite
 
-        for statement in self.reach.idle(site, edits):
+        for statements in self.reach.idle(site, edits):
             try:
-                gone = rewrite.delete_statement(self.source, statement)
+                gone = [rewrite.delete_statement(self.source, node) for node in statements]
             except rewrite.NoFix:
-                continue
+                break
             edits = [
                 edit
                 for edit in edits
-                if edit.span.start == edit.span.end or edit.span not in gone.span
-            ] + [gone]
+                if edit.span.start == edit.span.end
+                or not any(edit.span in deletion.span for deletion in gone)
+            ] + gone
         return edits
 
     def _prepared(

@@ -41,7 +41,7 @@ COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES) | frozenset(
 DRAWS: Final = frozenset(("categorical", "multinomial"))
 # What lets no gradient back, too.
 CUTS: Final = COMPARISONS | frozenset(
-    "argmax argmin argsort searchsorted sorted sign round floor ceil int bool in_top_k add_metric "
+    "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric "
     "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
 )
 # What puts a number on the screen; a rewritten one would no longer be what its label says.
