@@ -1,7 +1,8 @@
 """Exponential of a value that is too large for it.
 
 `tf.exp(x)` is inf above 88.7 in float32 and above 11.1 in float16; so are `tf.math.expm1`,
-`tf.sinh`, `tf.cosh` and a power of a constant. In a quotient inf becomes NaN, times 0 as well, and
+`tf.sinh`, `tf.cosh`, a power of a constant, and `tf.nn.log_poisson_loss`, which takes the
+exponential of its `log_input`. In a quotient inf becomes NaN, times 0 as well, and
 the gradient of whatever cuts the inf off afterwards is NaN.
 
 Bad:
@@ -40,28 +41,31 @@ from tfnanlint.api import (
 )
 
 LOG_2 = math.log(2.0)
+EXPONENTS = {"tf.pow": "y", "tf.nn.log_poisson_loss": "log_input"}
 
 
 @rule(
     "TFN106",
     "exp-overflow",
-    on="tf.exp tf.math.expm1 ops.exp2 tf.sinh tf.cosh tf.pow",
+    on="tf.exp tf.math.expm1 ops.exp2 tf.sinh tf.cosh tf.pow tf.nn.log_poisson_loss",
     default="MUST",
 )
 def check(exp: Site, here: Context) -> Iterator[Finding]:
     if exp.library in ("np", "math"):
         return
-    param = "y" if exp.op.name == "tf.pow" else "x"
+    param = EXPONENTS.get(exp.op.name, "x")
     x = exp.value(param)
     if not here.numeric(x) or x.kind == "number":
         return
     limit = largest(exp)  # it takes the base of a power
     if limit is None or x.hi <= limit:
         return
-    if not x.known and x.hi == INF or shifted_by_maximum(x) or on_a_grid(x) or here.hidden(exp):
+    if not x.known and x.hi == INF or here.hidden(exp):
         return
     even = exp.op.name == "tf.cosh"
     certainty = Certainty.MUST if x.lo > limit or even and x.hi < -limit else Certainty.MAY
+    if certainty is Certainty.MAY and (shifted_by_maximum(x) or on_a_grid(x)):
+        return
     says = "always overflows" if certainty is Certainty.MUST else "can overflow"
     yield here.finding(
         exp,
@@ -74,7 +78,7 @@ def check(exp: Site, here: Context) -> Iterator[Finding]:
 
 def largest(exp: Site) -> float | None:
     """The largest exponent whose result fits the dtype; None for a power that does not grow."""
-    top = math.log(exp.value("y" if exp.op.name == "tf.pow" else "x").limits.max)
+    top = math.log(exp.value(EXPONENTS.get(exp.op.name, "x")).limits.max)
     if exp.op.name in ("tf.sinh", "tf.cosh"):
         return top + LOG_2
     if exp.op.name == "ops.exp2":

@@ -21,16 +21,7 @@ automatic fix: the finding stands at the derivative, and the power may be shared
 Seen in the wild: https://github.com/tensorflow/tensorflow/issues/35011
 """
 
-from tfnanlint.api import (
-    Certainty,
-    Context,
-    Finding,
-    Iterator,
-    Site,
-    derivatives,
-    piecewise_linear,
-    rule,
-)
+from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, derivatives, rule
 
 
 @rule("TFN211", "high-derivative-of-pow", on="method.gradient tf.gradients")
@@ -39,8 +30,7 @@ def check(gradient: Site, here: Context) -> Iterator[Finding]:
     if taken is None or taken.order < 2:
         return
     for power, exponent in derivatives.powers(taken):
-        base = piecewise_linear.pieces(power.value("x"), taken.x)
-        if exponent >= taken.order or base is None or not base.depends or power.value("x").nonzero:
+        if exponent >= taken.order or not derivatives.reaches_zero(power.value("x"), taken.x):
             continue
         where = f" ({here.line(power.node)})" if power.source is here.source else ""
         yield here.finding(

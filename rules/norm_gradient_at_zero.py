@@ -4,7 +4,7 @@ The derivative of the euclidean norm is `x / norm(x)`, and `0 / 0` is NaN. It ha
 points coincide, where a mask clears a column, and in the gradient penalty of a WGAN as soon as a
 critic of relu units is flat somewhere. One such row makes every weight NaN. Norms of order 1 and
 inf, the spectral norm and `tf.math.l2_normalize` are safe; `tf.math.reduce_euclidean_norm` is not,
-and XLA does not compile it.
+and XLA does not compile it. `tf.linalg.normalize` of zeros is NaN itself, of whatever order.
 
 Bad:
     slopes = tf.norm(grads, axis=-1)
@@ -56,10 +56,12 @@ from tfnanlint.api import (
     silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL",
 )
 def check(norm: Site, here: Context) -> Iterator[Finding]:
-    if safe_order(norm):
-        return
     x = norm.value("x")
-    if not here.numeric(x) or not can_vanish(norm) or norm.differentiated is Differentiated.NO:
+    if not here.numeric(x) or not can_vanish(norm):
+        return
+    if not is_direction_of_zeros(norm) and (
+        safe_order(norm) or norm.differentiated is Differentiated.NO
+    ):
         return
     if (
         not x.known
@@ -93,6 +95,12 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=evidence.passed(x),
     )
+
+
+def is_direction_of_zeros(norm: Site) -> bool:
+    """Whether 0 / 0 is surely computed, of whatever order the norm is."""
+    x = norm.value("x")
+    return norm.op.name == "tf.linalg.normalize" and x.lo == x.hi == 0
 
 
 def safe_order(norm: Site) -> bool:

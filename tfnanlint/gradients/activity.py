@@ -28,7 +28,7 @@ from tfnanlint.ops.frameworks import (
     TRAINED_BASES,
     UNTRAINED_BASES,
 )
-from tfnanlint.ops.provenance import Walk, first_origin, site_behind
+from tfnanlint.ops.provenance import Walk, behind, first_origin, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import is_random
 from tfnanlint.program.functions import Bound, Function
@@ -63,6 +63,8 @@ class Gradients:
         self._found_roles: Roles | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
         self._found_watched: frozenset[int] | None = None
+        # what made it: the parameter of a helper that is given it has a token of its own
+        self._made_watched: frozenset[Site] = frozenset()
         self.module = module
         self.interpreter = interpreter
         self.abroad = abroad
@@ -124,7 +126,7 @@ class Gradients:
             return False
         walk = Walk(*[site.value(param) for param in site.args], limit=_MAX_BEHIND)
         for value in walk:
-            if value.token in self._found_watched:
+            if value.token in self._found_watched or behind(value) in self._made_watched:
                 return True
             maker = site_behind(value)
             if maker is not None:
@@ -136,6 +138,7 @@ class Gradients:
         where it is a list.
         """
         found: set[int] = set()
+        made: set[Site] = set()
         asked = [
             (node, point)
             for name, at in _OPERANDS.items()
@@ -149,12 +152,15 @@ class Gradients:
         for node, point in asked:
             spent = self.interpreter.session.steps  # a question of its own
             value = self.interpreter.ask(node, point)
-            found.update(
-                one.token
-                for one in (value.obj if isinstance(value.obj, tuple) else (value,))
-                if isinstance(one, Value)
-            )
+            for watched in value.obj if isinstance(value.obj, tuple) else (value,):
+                if not isinstance(watched, Value):
+                    continue
+                found.add(watched.token)
+                maker = behind(watched)
+                if isinstance(maker, Site):
+                    made.add(maker)
             self.interpreter.session.steps = spent
+        self._made_watched = frozenset(made)
         return frozenset(found)
 
     def _initial(self, site: Site) -> bool:

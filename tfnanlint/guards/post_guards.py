@@ -29,6 +29,7 @@ from tfnanlint.ops.traits import (
     DIVISORS,
     FILLS,
     LOGARITHMS,
+    NEUTRAL_OPERANDS,
     POINTWISE,
     POLES,
     ROOTS,
@@ -677,16 +678,29 @@ def _strictly(value: Value, limit: float) -> Value:
 
 
 def plain(value: Value) -> Value:
-    """A value seen through ops that hand values on unchanged, casts included."""
+    """A value seen through ops that hand values on unchanged: casts, too, and `0 + x`, `x / 1`."""
     for _ in range(16):
         origin = value.origin
         if not isinstance(origin, Site):
             return value
-        param = origin.op.passes or ("x" if origin.op.name in CASTS else "")
+        param = origin.op.passes or ("x" if origin.op.name in CASTS else _beside_neutral(origin))
         if not param or not origin.given(param) or origin.op.name == "tf.boolean_mask":
             return value
         value = origin.value(param)
     return value
+
+
+def _beside_neutral(site: Site) -> str:
+    """The operand beside a number that changes nothing (`0 + x`, `x * 1`); "" where there is none."""
+    neutral = NEUTRAL_OPERANDS.get(site.op.name)
+    if neutral is None:
+        return ""
+    number, params = neutral
+    for param, other in params:
+        operand = site.value(other)
+        if operand.is_number and operand.const == number:
+            return param
+    return ""
 
 
 def established(interpreter: Engine, test: Test, depth: int = 4) -> Iterator[Fact]:

@@ -41,6 +41,13 @@ def leaves_no_zero(value: Value, subject: Value, relation: str, bound: Value) ->
     return False
 
 
+def is_zero_at(value: Value, x: Value) -> bool:
+    """Whether a value is computed from `x` step by step, and 0 where x is a number that it can be:
+    1 - exp(1 - x) where x is 1.
+    """
+    return any(same(inner, x) and x.lo <= number <= x.hi for inner, number in _equations(value))
+
+
 def _equations(value: Value) -> Iterator[tuple[Value, float]]:
     """(x, number) such that a value is 0 where x is the number, and nowhere else, for each x that
     it is computed from step by step.

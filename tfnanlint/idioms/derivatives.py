@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from tfnanlint.guards.zero_sets import is_zero_at
+from tfnanlint.idioms.piecewise_linear import pieces
 from tfnanlint.ops.provenance import Walk, behind, site_behind
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import SLICES, TOTALS
@@ -80,6 +82,16 @@ def powers(taken: Derivative) -> Iterator[tuple[Site, int]]:
             if exponents and min(exponents) >= 1:
                 yield site, min(exponents)
         walk.enter(site)
+
+
+def reaches_zero(base: Value, x: Value) -> bool:
+    """Whether a value is 0 for some `x`: where it is piecewise linear in x, or where the x can be
+    computed at which it is 0 (`1 - exp(1 - x)`).
+    """
+    if base.nonzero:
+        return False
+    linear = pieces(base, x)
+    return linear.depends if linear is not None else is_zero_at(base, x)
 
 
 def _whole_numbers(value: Value) -> list[int]:

@@ -48,6 +48,8 @@ def zero_evidence(
     division: Site, divisor: Value, masks: Masks, interpreter: Evaluator, around: Around
 ) -> ZeroEvidence | None:
     """What shows that a divisor can be 0, as in `x / reduce_sum(mask)`; None where nothing does."""
+    if _is_total_of_tensor(division, divisor) and _is_by_mask(division, divisor, masks):
+        return _of_mask(divisor)
     if divisor.kind != "tensor":
         return _of_number(division, divisor, interpreter, around)
     if not_counted(divisor):
@@ -60,10 +62,8 @@ def zero_evidence(
         return ZeroEvidence("0") if divisor.exact else _by_bounds(divisor)
     if not divisor.known and zero_factor(divisor):
         return ZeroEvidence("a multiple of a sum that can be 0")
-    if is_sum_of_mask(division) or _is_sum_of_weights_used(division, divisor, masks):
-        totals = quantities.sums(divisor)
-        is_mean = bool(totals) and totals[0].op.name == "tf.reduce_mean"
-        return ZeroEvidence(f"a {'mean' if is_mean else 'sum'} over a mask that can be all 0")
+    if _is_by_mask(division, divisor, masks):
+        return _of_mask(divisor)
     if divisor.known:
         return None
     for shows, text in _SUMS_THAT_VANISH:
@@ -87,6 +87,22 @@ def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
     if division.differentiated is Differentiated.YES and densities.is_ratio(division):
         return ZeroEvidence("a probability or density, which underflows to 0")
     return None
+
+
+def _is_total_of_tensor(division: Site, divisor: Value) -> bool:
+    """Whether NumPy adds up what may be a tensor, for a tensor to be divided by."""
+    is_unknown_array = divisor.kind == "array" and not divisor.known
+    return is_unknown_array and division.value("x").kind == "tensor"
+
+
+def _is_by_mask(division: Site, divisor: Value, masks: Masks) -> bool:
+    return is_sum_of_mask(division) or _is_sum_of_weights_used(division, divisor, masks)
+
+
+def _of_mask(divisor: Value) -> ZeroEvidence:
+    totals = quantities.sums(divisor)
+    is_mean = bool(totals) and totals[0].op.name == "tf.reduce_mean"
+    return ZeroEvidence(f"a {'mean' if is_mean else 'sum'} over a mask that can be all 0")
 
 
 def _by_bounds(divisor: Value) -> ZeroEvidence:

@@ -39,6 +39,13 @@ ARITHMETIC: Final = (*ADDITIONS, *FACTORS)
 SUM_AND_PRODUCT: Final = ("tf.add", "tf.multiply")
 INVERSES: Final = ("tf.divide", "tf.math.reciprocal")
 NEGATIONS: Final = ("tf.negative",)
+# The number that changes nothing, and the operands that come out beside it.
+NEUTRAL_OPERANDS: Final = {
+    "tf.add": (0, (("x", "y"), ("y", "x"))),
+    "tf.subtract": (0, (("x", "y"),)),
+    "tf.multiply": (1, (("x", "y"), ("y", "x"))),
+    "tf.divide": (1, (("x", "y"),)),
+}
 LINEAR: Final = (*ADDITIONS, "tf.multiply", *NEGATIONS)
 CONJUNCTIONS: Final = ("tf.multiply", "tf.logical_and")
 WHOLE_DIVISIONS: Final = (

@@ -1,0 +1,182 @@
+"""Executes each program of fixtures/reports, and says of each whether what it computes is finite.
+
+They are written for several versions: what they import as Keras is Keras 2, and those that use
+placeholders get TensorFlow 1's names. Run as a script, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", TF_USE_LEGACY_KERAS="1")
+
+import numpy as np
+import tensorflow as tf
+
+PROGRAMS = Path(__file__).parents[2] / "fixtures" / "reports"
+V1 = tf.compat.v1
+TRIES = 20000
+
+
+def with_keras_2() -> None:
+    """Let `import keras` be Keras 2."""
+    for part in ("", ".backend", ".layers", ".models", ".initializers"):
+        __import__(f"tf_keras{part}")
+        sys.modules[f"keras{part}"] = sys.modules[f"tf_keras{part}"]
+
+
+def loaded(stem: str) -> dict[str, Any]:
+    """The names of a program after it ran."""
+    path = PROGRAMS / f"{stem}.py"
+    text = path.read_text(encoding="utf-8")
+    if "tf.placeholder" in text:
+        text = text.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
+    names: dict[str, Any] = {"__name__": stem}
+    exec(compile(text, str(path), "exec"), names)
+    return names
+
+
+def broken(*values: Any) -> bool:
+    return any(not np.all(np.isfinite(np.asarray(value))) for value in values)
+
+
+def trained(stem: str, *names: str, feed: Callable[[dict[str, Any]], list[Any]]) -> bool:
+    """Whether a loss of TensorFlow 1 stops being finite: names of the step, the loss, the feeds."""
+    with tf.Graph().as_default(), V1.Session() as session:
+        program = loaded(stem)
+        step, loss, *fed = [program[name] for name in names]
+        session.run(V1.global_variables_initializer())
+        given = dict(zip(fed, feed(program), strict=True))
+        return any(broken(session.run([step, loss], given)[1]) for _ in range(TRIES))
+
+
+def pixels(program: dict[str, Any]) -> list[Any]:
+    random = np.random.RandomState(0)
+    return [255 * random.rand(32, 784), np.eye(10)[random.randint(10, size=32)]]
+
+
+def positive_curve(program: dict[str, Any]) -> list[Any]:
+    t, curve = program["sample_curve"]()
+    return [t, abs(curve)]
+
+
+def angle_of_cosine(stem: str) -> bool:
+    model = loaded(stem)["model"]
+    same = np.random.rand(4, 3, 1).astype(np.float32)
+    model.train_on_batch([same, same], np.ones((4, 1)))
+    return broken(*model.get_weights())
+
+
+def parametric_softplus(stem: str) -> bool:
+    return broken(loaded(stem)["DeviceActivation"]()(tf.constant([[200.0]])))
+
+
+def siamese_distance(stem: str) -> bool:
+    model = loaded(stem)["model"]
+    same = np.random.rand(4, 4)
+    model.train_on_batch([same, same], np.array([[0.0], [1.0], [0.0], [1.0]]))
+    return broken(*model.get_weights())
+
+
+def gradient_of_distance(stem: str) -> bool:
+    V1.disable_eager_execution()  # K.gradients; so this one runs last
+    image = np.random.rand(1, 784).astype(np.float32)
+    return broken(*loaded(stem)["step"]([image, image]))
+
+
+def weighted_objective(stem: str) -> bool:
+    weighted = loaded(stem)["with_weights"](lambda a, b: tf.square(a - b))
+    ones, zeros = tf.ones((3,)), tf.zeros((3,))
+    return broken(weighted(ones, 2 * ones, zeros)) and broken(weighted(ones, 2 * ones, ones, zeros))
+
+
+def two_branches(stem: str) -> bool:
+    with tf.Graph().as_default():
+        evaluate = loaded(stem)["evaluate"]
+        return broken(evaluate(1.0)[2]) and broken(evaluate(-1.0)[2])
+
+
+def gradient_of(function: Callable[[Any], Any], x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = function(x)
+    return tape.gradient(result, x)
+
+
+def hand_layer_norm(stem: str) -> bool:
+    layer = loaded(stem)["RowNormalization"]()
+    padding = tf.zeros((2, 4))
+    layer(padding)
+    compiled = tf.function(
+        lambda: gradient_of(lambda x: tf.reduce_sum((layer(x) - 1.0) ** 2), padding),
+        jit_compile=True,
+    )
+    return broken(compiled())
+
+
+def false_negatives(stem: str) -> bool:
+    nothing = tf.zeros((4,))
+    return broken(loaded(stem)["false_negatives"](nothing, nothing))
+
+
+def binary_cross_entropy(stem: str) -> bool:
+    return broken(loaded(stem)["entropy_loss"](tf.constant([1.0]), tf.constant([1.0])))
+
+
+def softplus_activation(stem: str) -> bool:
+    model = loaded(stem)["model"]
+    model.train_on_batch(255 * np.random.rand(4, 28, 28), np.zeros(4))
+    return broken(*model.get_weights())
+
+
+def morse_derivatives(stem: str) -> bool:
+    return broken(loaded(stem)["by_tapes"](np.arange(0.9, 1.1, 0.01)))
+
+
+def named(name: str, index: int | None = None) -> Callable[[str], bool]:
+    """Whether what a program calls by a name is broken."""
+
+    def run(stem: str) -> bool:
+        value = loaded(stem)[name]
+        return broken(value if index is None else value[index])
+
+    return run
+
+
+RUNS: dict[str, Callable[[str], bool]] = {
+    "r01_root_of_square": named("gradient"),
+    "r02_angle_of_cosine": angle_of_cosine,
+    "r03_parametric_softplus": parametric_softplus,
+    "r04_logistic_regression": lambda stem: trained(
+        stem, "step", "cost", "features", "labels", feed=pixels
+    ),
+    "r05_log_likelihood_minimised": lambda stem: trained(
+        stem, "train", "objective", "curve_in", "curve_out", feed=positive_curve
+    ),
+    "r06_siamese_distance": siamese_distance,
+    "r08_weighted_objective": weighted_objective,
+    "r09_fill_value_overflows": named("result"),
+    "r10_two_branches": two_branches,
+    "r11_epsilon_of_zero": named("result"),
+    "r12_hand_layer_norm": hand_layer_norm,
+    "r13_normalize_zeros": named("result", 0),
+    "r14_poisson_of_large_log": named("result"),
+    "r15_acos_of_slice": named("gradient"),
+    "r16_false_negatives": false_negatives,
+    "r17_binary_cross_entropy": binary_cross_entropy,
+    "r18_softplus_activation": softplus_activation,
+    "r19_morse_derivatives": morse_derivatives,
+    "r20_norm_of_tiny_square": named("gradient"),
+    "r07_gradient_of_distance": gradient_of_distance,
+}
+
+
+if __name__ == "__main__":
+    with_keras_2()
+    for stem, run in RUNS.items():
+        print()
+        print(f"{stem}: {'not finite' if run(stem) else 'finite'}")
