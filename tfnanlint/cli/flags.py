@@ -87,7 +87,8 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
     """What runs a command: `run` of the module `tfnanlint.cli.<name>`."""
 
     def run(arguments: argparse.Namespace) -> int:
-        return importlib.import_module(f"tfnanlint.cli.{name}").run(arguments)
+        module = importlib.import_module(f"tfnanlint.cli.{name.replace('-', '_')}")
+        return module.run(arguments)
 
     return run
 
@@ -414,6 +415,45 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
     rules("--certainty", choices=CERTAINTIES, help="report findings at least this sure")
 
 
+def _explain_log_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("log", metavar="FILE", help="an error or a log; - reads standard input")
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="the files or directories of the program (default: .)",
+    )
+    _shown_as(parser)
+    _remembering(parser)
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
+
+
+def _shown_as(parser: argparse.ArgumentParser) -> None:
+    """How a command that explains shows what it has to say."""
+    add = parser.add_argument_group("output").add_argument
+    add("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
+    add(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="(default: on a terminal)",
+    )
+
+
+def _remembering(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("running").add_argument
+    add(
+        "-n",
+        "--no-cache",
+        action="store_true",
+        help="do not remember what was found in files that do not change",
+    )
+    _cache_dir(add)
+
+
 def _completion_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "shell", choices=("bash", "zsh", "fish"), help="the shell that is to complete"
@@ -462,7 +502,7 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         preview=getattr(arguments, "preview", None),
         force_exclude=arguments.force_exclude,
         respect_gitignore=arguments.respect_gitignore,
-        baseline=_baseline_flag(arguments),
+        baseline=_baseline_flag(arguments) if hasattr(arguments, "baseline") else None,
         epsilon=_number(arguments.epsilon),
         modes=None
         if arguments.modes is None
@@ -530,6 +570,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "baseline": ("keep a list of known findings, which are not reported", _baseline_flags),
     "rule": ("explain a rule, or all of them", _rule_flags),
     "explain": ("the same as `rule`", _rule_flags),
+    "explain-log": ("find what explains an error or a NaN in a log", _explain_log_flags),
     "rules": ("list the rules", _rules_flags),
     "config": ("list the settings, or show those that hold for a file", _config_flags),
     "clean": ("forget what earlier runs have found", _clean_flags),
