@@ -431,16 +431,59 @@ def _explain_log_flags(parser: argparse.ArgumentParser) -> None:
     _settings(parser)
 
 
-def _shown_as(parser: argparse.ArgumentParser) -> None:
-    """How a command that explains shows what it has to say."""
-    add = parser.add_argument_group("output").add_argument
-    add("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
+def _prove_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH|FILE:LINE",
+        help="files, directories, or one line of a file (default: .)",
+    )
+    add(
+        "--budget",
+        type=_seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="how long inputs are searched for, for each finding (default: 5)",
+    )
+    output = parser.add_argument_group("output").add_argument
+    output(
+        "--output-format",
+        choices=("full", "concise", "json"),
+        default="full",
+        help="full: with the programs that show it (default: %(default)s)",
+    )
+    _colour(output)
+    _remembering(parser)
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds from 0.1 to 3600")
+    return seconds
+
+
+def _colour(add: Callable) -> None:
     add(
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
         help="(default: on a terminal)",
     )
+
+
+def _shown_as(parser: argparse.ArgumentParser) -> None:
+    """How a command that explains shows what it has to say."""
+    add = parser.add_argument_group("output").add_argument
+    add("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
+    _colour(add)
 
 
 def _remembering(parser: argparse.ArgumentParser) -> None:
@@ -570,6 +613,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "baseline": ("keep a list of known findings, which are not reported", _baseline_flags),
     "rule": ("explain a rule, or all of them", _rule_flags),
     "explain": ("the same as `rule`", _rule_flags),
+    "prove": ("execute what findings are about, and show the input that breaks it", _prove_flags),
     "explain-log": ("find what explains an error or a NaN in a log", _explain_log_flags),
     "rules": ("list the rules", _rules_flags),
     "config": ("list the settings, or show those that hold for a file", _config_flags),

@@ -1,0 +1,244 @@
+"""The slices of a finding: in the source as it is, and in the source with a fix applied."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tfnanlint.diagnostics.findings import Finding, Fix
+from tfnanlint.pipeline.analysis import File
+from tfnanlint.pipeline.prefilter import Marks, Subscriptions
+from tfnanlint.program.scope import Point
+from tfnanlint.project.index import adopt
+from tfnanlint.prove.program import Program
+from tfnanlint.prove.slices import Slicer, Unsupported
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Source, Uneditable, Unreadable
+from tfnanlint.syntax.spans import Edit, Span
+
+MOST_CHOICES = 3  # of branches, or callers, that are tried one after the other
+_MOST_SINKS = 12
+_LONG = 60  # steps; a function that computes more is cut behind the flagged statement
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """What is executed for a finding: its slice, and that of the same place after the fix."""
+
+    original: Program
+    fixed: Program | None
+    fix: Fix | None
+    unfixed: str = ""  # why there is no slice of the fix
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An expression and the point where it stands."""
+
+    node: ast.expr
+    point: Point
+
+
+class _Judgement:
+    """The engine's view of one source; as a context manager, let go of at the end."""
+
+    def __init__(self, source: Source):
+        adopt(source)
+        self.source = source
+        self._file = File(source, Subscriptions(()), Marks(set(), set(), set()), draft=False)
+        self.engine = self._file.interpreter
+
+    def __enter__(self) -> _Judgement:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def expressions(self, row: int) -> Iterator[_Place]:
+        """The expressions of the statements that touch a row."""
+        for node, point in self._file.module.expressions(row, self.engine):
+            if isinstance(node, ast.expr) and hasattr(node, "lineno"):
+                yield _Place(node, point)
+
+    def around(self, span: Span) -> _Place | None:
+        """The expression of a statement that holds a span."""
+        row = self.source.position(span.start)[0]
+        holding = [place for place in self.expressions(row) if span in self.source.span(place.node)]
+        return min(holding, key=lambda place: self._length(place.node), default=None)
+
+    def _length(self, node: ast.expr) -> int:
+        span = self.source.span(node)
+        return span.end - span.start
+
+    def within(self, place: _Place, span: Span) -> _Place:
+        """The smallest expression inside of another one that holds a span."""
+        for part, point in self.engine.parts(place.node, place.point):
+            if isinstance(part, ast.expr) and hasattr(part, "lineno"):
+                if span in self.source.span(part):
+                    return self.within(_Place(part, point), span)
+        return place
+
+    def ending(self, end: int) -> _Place | None:
+        """The longest expression of a statement that ends at an offset."""
+        row = self.source.position(max(0, end - 1))[0]
+        fitting = [
+            place
+            for whole in self.expressions(row)
+            for place in _elements(whole)
+            if self.source.span(place.node).end == end
+        ]
+        return max(fitting, key=lambda place: self._length(place.node), default=None)
+
+    def sinks(self, place: _Place) -> list[_Place]:
+        """The expressions behind a place in the same function, what it returns first."""
+        scope, time = place.point.scope, place.point.time
+        returned = [(node, at) for node, at in scope.returns if node is not None]
+        later = [(node, at) for node, at in scope.statements if at >= time]
+        nodes = dict.fromkeys([*reversed(returned), *reversed(later)])
+        places = [
+            _Place(node, Point(scope, at))
+            for node, at in nodes
+            if isinstance(node, ast.expr) and node.lineno >= place.node.lineno
+        ]
+        return [one for whole in places[:_MOST_SINKS] for one in _elements(whole)]
+
+
+def _elements(place: _Place) -> list[_Place]:
+    """The elements of a tuple or list that is written; of anything else itself."""
+    if isinstance(place.node, (ast.Tuple, ast.List)):
+        return [_Place(node, place.point) for node in place.node.elts]
+    return [place]
+
+
+def slices(source: Source, finding: Finding) -> list[Slices]:
+    """The slices of a finding, for each way in which branches are taken, best first. Raises
+    `Unsupported`.
+    """
+    fix = next(iter(finding.fixes), None)
+    chosen: list[Slices] = []
+    reason = ""
+    for choice in range(MOST_CHOICES):
+        try:
+            made, branched = _chosen(source, finding, fix, choice)
+        except Unsupported as error:
+            reason = reason or str(error)
+            branched = True
+        else:
+            chosen += made
+        if not branched:
+            break
+    if not chosen:
+        raise Unsupported(reason)
+    return chosen
+
+
+def _chosen(
+    source: Source, finding: Finding, fix: Fix | None, choice: int
+) -> tuple[list[Slices], bool]:
+    with _Judgement(source) as judgement:
+        statement = judgement.around(finding.span)
+        if statement is None:
+            raise Unsupported("the finding is not about the value of an expression")
+        site = judgement.within(statement, finding.span)
+        cuts = _Cuts(judgement, finding, choice)
+        found = cuts.programs(statement, site, fix is not None)
+        ends = [source.span(sink.node).end for _, sink in found]
+    made = [_with_fix(source, finding, fix, end, choice, one) for (one, _), end in zip(found, ends)]
+    return made, cuts.branched
+
+
+def _with_fix(
+    source: Source, finding: Finding, fix: Fix | None, end: int, choice: int, original: Program
+) -> Slices:
+    if fix is None:
+        return Slices(original, None, None, finding.no_fix)
+    try:
+        return Slices(original, _fixed(source, fix, end, choice, original), fix)
+    except Unsupported as error:
+        return Slices(original, None, fix, str(error))
+
+
+class _Cuts:
+    """Where the slices of a finding may end."""
+
+    def __init__(self, judgement: _Judgement, finding: Finding, choice: int):
+        self._judgement = judgement
+        self._finding = finding
+        self._choice = choice
+        self.branched = False
+
+    def programs(
+        self, statement: _Place, site: _Place, repaired: bool
+    ) -> list[tuple[Program, _Place]]:
+        """The slice up to the last value of the function that depends on the site, and that of its
+        own statement. Where a value is thrown away that a fix uses: up to the last value. Raises
+        `Unsupported`.
+        """
+        found: list[tuple[Program, _Place]] = []
+        idle: tuple[Program, _Place] | None = None
+        reason = ""
+        for sink in [*self._judgement.sinks(statement), statement]:
+            try:
+                program, depends = self._program(sink, site)
+            except Unsupported as error:
+                reason = str(error)
+                continue
+            if depends and (len(program.steps) <= _LONG or sink is statement):
+                found.append((program, sink))
+                if sink is statement:
+                    break
+            elif not depends and program.steps:
+                idle = idle or (program, sink)
+            if len(found) == 1 and sink is not statement:
+                found += self._own(statement, site)
+                break
+        if not found and repaired and idle is not None:
+            return [idle]
+        if not found:
+            raise Unsupported(reason or "the finding is not about an operation that can be run")
+        return found
+
+    def _own(self, statement: _Place, site: _Place) -> list[tuple[Program, _Place]]:
+        try:
+            program, depends = self._program(statement, site)
+        except Unsupported:
+            return []
+        return [(program, statement)] if depends else []
+
+    def _program(self, sink: _Place, site: _Place) -> tuple[Program, bool]:
+        """The slice up to a sink, and whether the site is in it."""
+        judgement = self._judgement
+        path = judgement.source.path
+        slicer = Slicer(judgement.engine, path, self._finding.span, self._choice)
+        name = slicer.expression(sink.node, sink.point)
+        self.branched |= slicer.branched
+        flagged = slicer.nodes.get(site.node)
+        program = slicer.program(flagged or name, name)
+        return program, flagged is not None and bool(program.steps)
+
+
+def _fixed(source: Source, fix: Fix, end: int, choice: int, original: Program) -> Program:
+    """The slice of the place that ended at an offset, after a fix."""
+    try:
+        edited = source.edited(edits_apply(source.text, fix.edits), fix.edits)
+        judgement = _Judgement(edited)
+    except (Unreadable, Uneditable, ValueError) as error:
+        raise Unsupported(f"the fixed source cannot be read: {error}") from error
+    with judgement:
+        sink = judgement.ending(_moved(end, fix.edits))
+        if sink is None:
+            raise Unsupported("the place was not found after the fix")
+        named = {one.key: one.name for one in original.inputs}
+        slicer = Slicer(judgement.engine, source.path, None, choice, named)
+        name = slicer.expression(sink.node, sink.point)
+        return slicer.program(name, name)
+
+
+def _moved(offset: int, edits: tuple[Edit, ...]) -> int:
+    """Where the end of an expression is after edits."""
+    return offset + sum(
+        len(edit.text) - (edit.span.end - edit.span.start)
+        for edit in edits
+        if edit.span.end <= offset
+    )
