@@ -41,6 +41,7 @@ class Run:
     upstream_finite: bool = True
     inner: list[Any] = field(default_factory=list)
     outer: list[Any] = field(default_factory=list)
+    truths: bool = False  # all results are truth values
 
     @property
     def size(self) -> int:
@@ -59,12 +60,11 @@ class Run:
         """How the flagged expression fails: in its value while all before it is finite, or in the
         gradient with respect to what it is made of; empty where it does not.
         """
-        if not self.upstream_finite:
-            return ""
         if not _finite(self.flagged):
-            return "value"
+            return "value" if self.upstream_finite else ""
         if differentiated == "no" or not _finite(self.outer):
             return ""
+        # also where the flagged expression hides what is not finite before it
         return "" if _finite([*self.inner, *self.gradients]) else "gradient"
 
     def words(self, kind: str) -> str:
@@ -78,17 +78,27 @@ class Run:
         return f"the gradient at its argument is {_worst(self.inner)}"
 
     def dead_beside(self, other: Run) -> str:
-        """The input whose gradient is 0 everywhere here and nowhere near it in another run."""
+        """The input of which an element has the gradient 0 here and none that is small in another
+        run.
+        """
         import numpy as np
 
         theirs = dict(zip(other.names, other.gradients))
         for name, gradient in zip(self.names, self.gradients):
             beside = theirs.get(name)
-            if beside is None or not np.isfinite(beside).all() or not gradient.size:
+            if beside is None or beside.shape != gradient.shape or not _finite([beside]):
                 continue
-            if not gradient.any() and np.abs(beside).max(initial=0.0) > 1e-3:
+            largest = np.abs(beside).max(initial=0.0)
+            if ((gradient == 0) & (np.abs(beside) > max(1e-3, 0.05 * largest))).any():
                 return name
         return ""
+
+    def tests_unlike(self, other: Run) -> bool:
+        """Whether a condition comes out otherwise than in another run."""
+        import numpy as np
+
+        pairs = zip(self.values, other.values)
+        return self.truths and any(not np.array_equal(one, beside) for one, beside in pairs)
 
     def error_of(self, exact: Run) -> float:
         """The largest relative difference of the values to those of another run."""
@@ -195,6 +205,7 @@ class Runner:
         inner: int,
     ) -> Run:
         run = Run([_array(one) for one in sink], gradients[: len(names)], names)
+        run.truths = all(one.dtype.is_bool for one in sink)
         run.inner = gradients[len(names) : len(names) + inner]
         run.outer = gradients[len(names) + inner :]
         for step, _ in self._codes:

@@ -125,7 +125,8 @@ def slices(source: Source, finding: Finding) -> list[Slices]:
             reason = reason or str(error)
             branched = True
         else:
-            chosen += made
+            known = {one.original for one in chosen}
+            chosen += [one for one in made if one.original not in known]
         if not branched:
             break
     if not chosen:
@@ -141,84 +142,108 @@ def _chosen(
         if statement is None:
             raise Unsupported("the finding is not about the value of an expression")
         site = judgement.within(statement, finding.span)
-        cuts = _Cuts(judgement, finding, choice)
-        found = cuts.programs(statement, site, fix is not None)
-        ends = [source.span(sink.node).end for _, sink in found]
-    made = [_with_fix(source, finding, fix, end, choice, one) for (one, _), end in zip(found, ends)]
+        cuts = _Cuts(judgement, finding, choice, statement, site)
+        cut = cuts.programs(fix is not None)
+        ends = [source.span(one.sink.node).end for one in cut]
+    made = [_with_fix(source, finding, fix, end, one) for one, end in zip(cut, ends)]
     return made, cuts.branched
 
 
-def _with_fix(
-    source: Source, finding: Finding, fix: Fix | None, end: int, choice: int, original: Program
-) -> Slices:
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A slice up to a sink; `local` where it does not go beyond the function of the sink."""
+
+    program: Program
+    sink: _Place
+    choice: int
+    local: bool
+    depends: bool  # whether the site is part of it
+
+
+def _with_fix(source: Source, finding: Finding, fix: Fix | None, end: int, cut: _Cut) -> Slices:
     if fix is None:
-        return Slices(original, None, None, finding.no_fix)
+        return Slices(cut.program, None, None, finding.no_fix)
     try:
-        return Slices(original, _fixed(source, fix, end, choice, original), fix)
+        return Slices(cut.program, _fixed(source, fix, end, cut), fix)
     except Unsupported as error:
-        return Slices(original, None, fix, str(error))
+        return Slices(cut.program, None, fix, str(error))
 
 
 class _Cuts:
-    """Where the slices of a finding may end."""
+    """Where the slices of a finding may begin and end."""
 
-    def __init__(self, judgement: _Judgement, finding: Finding, choice: int):
+    def __init__(
+        self,
+        judgement: _Judgement,
+        finding: Finding,
+        choice: int,
+        statement: _Place,
+        site: _Place,
+    ):
         self._judgement = judgement
         self._finding = finding
         self._choice = choice
+        self._statement = statement
+        self._site = site
         self.branched = False
+        self.reason = ""
 
-    def programs(
-        self, statement: _Place, site: _Place, repaired: bool
-    ) -> list[tuple[Program, _Place]]:
-        """The slice up to the last value of the function that depends on the site, and that of its
-        own statement. Where a value is thrown away that a fix uses: up to the last value. Raises
-        `Unsupported`.
+    def programs(self, repaired: bool) -> list[_Cut]:
+        """The slices up to the last value of the function that depends on the site, from the
+        parameters of the function and from beyond, and that of its statement. Where a value is
+        thrown away that a fix uses: up to the last value first. Raises `Unsupported`.
         """
-        found: list[tuple[Program, _Place]] = []
-        idle: tuple[Program, _Place] | None = None
-        reason = ""
-        for sink in [*self._judgement.sinks(statement), statement]:
-            try:
-                program, depends = self._program(sink, site)
-            except Unsupported as error:
-                reason = str(error)
+        far, idle = self._farthest(repaired)
+        own = self._cut(self._statement, True)
+        cuts = [far, self._cut(far.sink, False) if far is not None else None]
+        if own is not None and own.depends:
+            cuts += [own, self._cut(self._statement, False)]
+        if far is None and idle is not None:
+            cuts.insert(0, idle)
+        made = [cut for cut in cuts if cut is not None and cut.program.steps]
+        if not made:
+            raise Unsupported(
+                self.reason or "the finding is not about an operation that can be run"
+            )
+        return list({cut.program: cut for cut in made}.values())
+
+    def _farthest(self, repaired: bool) -> tuple[_Cut | None, _Cut | None]:
+        """The slice up to the last value that depends on the site; and where a fix makes use of
+        what is thrown away, that up to the last value which does not.
+        """
+        idle: _Cut | None = None
+        for sink in self._judgement.sinks(self._statement):
+            cut = self._cut(sink, True)
+            if cut is None:
                 continue
-            if depends and (len(program.steps) <= _LONG or sink is statement):
-                found.append((program, sink))
-                if sink is statement:
-                    break
-            elif not depends and program.steps:
-                idle = idle or (program, sink)
-            if len(found) == 1 and sink is not statement:
-                found += self._own(statement, site)
-                break
-        if not found and repaired and idle is not None:
-            return [idle]
-        if not found:
-            raise Unsupported(reason or "the finding is not about an operation that can be run")
-        return found
+            if not cut.depends:
+                idle = idle or cut
+            elif len(cut.program.steps) <= _LONG:
+                return cut, idle
+        return None, idle if repaired else None
 
-    def _own(self, statement: _Place, site: _Place) -> list[tuple[Program, _Place]]:
-        try:
-            program, depends = self._program(statement, site)
-        except Unsupported:
-            return []
-        return [(program, statement)] if depends else []
-
-    def _program(self, sink: _Place, site: _Place) -> tuple[Program, bool]:
-        """The slice up to a sink, and whether the site is in it."""
+    def _cut(self, sink: _Place, local: bool) -> _Cut | None:
         judgement = self._judgement
-        path = judgement.source.path
-        slicer = Slicer(judgement.engine, path, self._finding.span, self._choice)
-        name = slicer.expression(sink.node, sink.point)
+        home = sink.point.scope if local else None
+        slicer = Slicer(
+            judgement.engine,
+            judgement.source.path,
+            self._finding.span,
+            self._choice,
+            home=home,
+        )
+        try:
+            name = slicer.expression(sink.node, sink.point)
+        except Unsupported as error:
+            self.reason = str(error)
+            return None
         self.branched |= slicer.branched
-        flagged = slicer.nodes.get(site.node)
+        flagged = slicer.nodes.get(self._site.node)
         program = slicer.program(flagged or name, name)
-        return program, flagged is not None and bool(program.steps)
+        return _Cut(program, sink, self._choice, local, flagged is not None)
 
 
-def _fixed(source: Source, fix: Fix, end: int, choice: int, original: Program) -> Program:
+def _fixed(source: Source, fix: Fix, end: int, cut: _Cut) -> Program:
     """The slice of the place that ended at an offset, after a fix."""
     try:
         edited = source.edited(edits_apply(source.text, fix.edits), fix.edits)
@@ -229,8 +254,9 @@ def _fixed(source: Source, fix: Fix, end: int, choice: int, original: Program) -
         sink = judgement.ending(_moved(end, fix.edits))
         if sink is None:
             raise Unsupported("the place was not found after the fix")
-        named = {one.key: one.name for one in original.inputs}
-        slicer = Slicer(judgement.engine, source.path, None, choice, named)
+        named = {one.key: one.name for one in cut.program.inputs}
+        home = sink.point.scope if cut.local else None
+        slicer = Slicer(judgement.engine, source.path, None, cut.choice, named, home)
         name = slicer.expression(sink.node, sink.point)
         return slicer.program(name, name)
 

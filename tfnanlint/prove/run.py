@@ -63,6 +63,8 @@ class Prover:
             return Verdict(Proof.UNSUPPORTED, str(error), seconds=_since(begun))
         best: Verdict | None = None
         for one in chosen:
+            if best is not None and _since(begun) > 2 * self._host.seconds:
+                break
             verdict = self._executed(one, source, finding)
             if best is None or _rank(verdict) < _rank(best):
                 best = verdict

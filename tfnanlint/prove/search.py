@@ -22,7 +22,7 @@ from tfnanlint.prove.points import (
     plain,
     with_nan,
 )
-from tfnanlint.prove.program import Input, Program
+from tfnanlint.prove.program import NAMES, Input, Program, Step
 
 MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
@@ -141,14 +141,25 @@ class Search:
         if failed is None or self.over:
             return False
         self.unfixed = str(failed)
-        step = failed.step
-        if step.inside or self.original.site in self.original.behind(step.name):
+        cut = self._cut_before(failed.step)
+        if cut is None:
             return False
-        self.original = self.original.without(step.key)
+        self.original = self.original.without(cut.key)
         if self.fixed is not None:
-            self.fixed = self.fixed.without(step.key)
+            self.fixed = self.fixed.without(cut.key)
         self.inputs = _inputs(self.original, self.fixed)
         return True
+
+    def _cut_before(self, failed: Step) -> Step | None:
+        """The step that is not computed any more: the one that failed, or where that is part of
+        what the finding is about, one that it is made of.
+        """
+        known = {step.name: step for step in self.original.steps}
+        operands = [known[name] for name in NAMES.findall(failed.spellings[0]) if name in known]
+        for step in (failed, *operands):
+            if not step.inside and self.original.site not in self.original.behind(step.name):
+                return step
+        return None
 
     def _prepared(self, point: Point, layout: Layout) -> Runner | None:
         if self.fixed is None:
@@ -207,10 +218,11 @@ class Search:
             return None
         self.tried += 1
         before = self._runner.run(point, layout)
-        if before.error or before.finite:
-            return None
         after = self._repaired.run(point, layout)
-        if after.error or not after.finite:
+        if not before.error and not after.error and before.tests_unlike(after):
+            said = "the condition comes out otherwise where the data hold NaN"
+            return Evidence("test", said, "eager", point, layout, before, after, True)
+        if before.error or before.finite or after.error or not after.finite:
             return None
         kind = before.any_kind
         said = f"{before.words(kind)}, where the data hold NaN"

@@ -20,7 +20,8 @@ from tfnanlint.ops.families.layers import Layer
 from tfnanlint.ops.families.nn import activation_named
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
-from tfnanlint.program.scope import Point
+from tfnanlint.program.functions import Handed
+from tfnanlint.program.scope import Parameter, Point, Scope, unrefined
 from tfnanlint.prove.program import (
     NAMES,
     NUMBER,
@@ -40,6 +41,8 @@ MOST_STEPS: Final = 400
 _MOST_DEPTH: Final = 120
 _FUNCTIONS: Final = frozenset(("function", "class", "layer", "model", "optimizer", "instance"))
 _NAME: Final = re.compile(r"'([A-Za-z_]\w*)'")
+_DTYPE: Final = re.compile(r"\btf\.((?:b?float|u?int)\d+|bool)\b")
+_NUMERIC: Final = ("tensor", "array", "number", "unknown")
 _WORD: Final = re.compile(r"\W+")
 # What an argument of which nothing is known is taken to be.
 _SETTINGS: Final = {"axis": "-1", "axes": "[-1]", "keepdims": "False", "depth": "4"}
@@ -55,6 +58,7 @@ class Slicer:
 
     `choice` says which of several values is taken where branches or callers meet. `within` is the
     span of the finding, in the text of `path`; `named` gives names to inputs, by their keys.
+    What is handed to the function of the scope `home` is not followed to its callers.
     """
 
     def __init__(
@@ -64,11 +68,13 @@ class Slicer:
         within: Span | None,
         choice: int = 0,
         named: Mapping[str, str] | None = None,
+        home: Scope | None = None,
     ):
         self._engine = engine
         self._path = path
         self._within = within
         self._choice = choice
+        self._home = home
         self._inputs: dict[object, Input] = {}
         self._steps: list[Step] = []
         self._named = dict(named or {})
@@ -97,7 +103,17 @@ class Slicer:
             if written is not None:
                 return written
         self._point = point
+        if self._is_handed(node, point, value):
+            return self._free(value, node, None)
         return self.value(value, node)
+
+    def _is_handed(self, node: ast.expr, point: Point, value: Value) -> bool:
+        """Whether an expression is a parameter of the function at home, and not a constant."""
+        if self._home is None or point.scope is not self._home or not isinstance(node, ast.Name):
+            return False
+        if value.const is not NO_CONSTANT or value.kind not in _NUMERIC:
+            return False
+        return isinstance(unrefined(point.lookup(node.id)), (Parameter, Handed))
 
     def _display(self, node: ast.List | ast.Tuple, point: Point) -> str:
         if any(isinstance(one, ast.Starred) for one in node.elts):
@@ -182,7 +198,7 @@ class Slicer:
             return known.name
         if origin is None and isinstance(node, ast.Name) and self._point is not None:
             node = self._engine.assigned_expression(node.id, self._point) or node
-        if value.kind not in ("tensor", "array", "number", "unknown"):
+        if value.kind not in _NUMERIC:
             raise Unsupported(f"a {value.kind} is used")
         said = _called(origin, node)
         count = self._keys[said] = self._keys.get(said, 0) + 1
@@ -325,6 +341,8 @@ class Slicer:
             if written is not None:
                 return written
         self._point = site.point
+        if self._is_handed(node, site.point, value):
+            return self._free(value, node, None)
         return self.value(value, node, param)
 
     def _called(self, site: Site, node: ast.Call, point: Point) -> tuple[str, ...]:
@@ -339,6 +357,8 @@ class Slicer:
             if word.arg != "name":
                 parts.append(f"{word.arg}={self._handed(site, word.value, params, point)}")
         arguments = ", ".join(parts)
+        if site.library == "np":
+            arguments = _DTYPE.sub(r'"\1"', arguments)
         if site.library == "method":
             return method(site.name or site.op.name, self._argument(site, "self"), arguments)
         return tuple(f"{callee}({arguments})" for callee in callees(site))
