@@ -116,6 +116,14 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     fixes("--unfixable", action="append", metavar="RULES", help="do not repair findings of these")
     fixes("--add-ignore", metavar="REASON", help="write a comment at each finding that hides it")
     _rule_choice(parser)
+    proof = parser.add_argument_group("proof").add_argument
+    proof(
+        "--prove",
+        action="store_true",
+        help="execute each finding's code in TensorFlow, and say which input breaks it",
+    )
+    proof("--only-proved", action="store_true", help="report only what was broken so")
+    _budget(proof)
     adoption = parser.add_argument_group("what counts").add_argument
     adoption(
         "--diff-base",
@@ -439,13 +447,7 @@ def _prove_flags(parser: argparse.ArgumentParser) -> None:
         metavar="PATH|FILE:LINE",
         help="files, directories, or one line of a file (default: .)",
     )
-    add(
-        "--budget",
-        type=_seconds,
-        default=5.0,
-        metavar="SECONDS",
-        help="how long inputs are searched for, for each finding (default: 5)",
-    )
+    _budget(add)
     output = parser.add_argument_group("output").add_argument
     output(
         "--output-format",
@@ -458,6 +460,16 @@ def _prove_flags(parser: argparse.ArgumentParser) -> None:
     _rule_choice(parser)
     _file_choice(parser)
     _settings(parser)
+
+
+def _budget(add: Callable) -> None:
+    add(
+        "--budget",
+        type=_seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="how long inputs are searched for, for each finding (default: 5)",
+    )
 
 
 def _seconds(text: str) -> float:

@@ -19,7 +19,7 @@ from tfnanlint.files.discover import discover
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.pipeline.linter import Linter
 from tfnanlint.prove.host import Unavailable
-from tfnanlint.prove.run import MODES, Prover
+from tfnanlint.prove.run import Prover
 from tfnanlint.report import WIDTH, View, escape
 from tfnanlint.report.concise import header
 from tfnanlint.report.wrap import wrapped
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if missing:
         return fail(f"no such file or directory: {missing[0]}")
     linter = linter_of(arguments)
-    modes = arguments.modes.split(",") if arguments.modes else MODES
+    modes = linter.configuration.for_directory(os.getcwd()).setup.modes
     counts: Counter[Proof] = Counter()
     try:
         with Prover(arguments.budget, modes) as prover:

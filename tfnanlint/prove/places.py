@@ -91,10 +91,15 @@ class _Judgement:
         return max(fitting, key=lambda place: self._length(place.node), default=None)
 
     def sinks(self, place: _Place) -> list[_Place]:
-        """The expressions behind a place in the same function, what it returns first."""
+        """The expressions behind a place in the same function whose values are used, what it returns
+        first.
+        """
         scope, time = place.point.scope, place.point.time
+        discarded = self._file.module.discarded
         returned = [(node, at) for node, at in scope.returns if node is not None]
-        later = [(node, at) for node, at in scope.statements if at >= time]
+        later = [
+            (node, at) for node, at in scope.statements if at >= time and node not in discarded
+        ]
         nodes = dict.fromkeys([*reversed(returned), *reversed(later)])
         places = [
             _Place(node, Point(scope, at))
@@ -143,7 +148,7 @@ def _chosen(
             raise Unsupported("the finding is not about the value of an expression")
         site = judgement.within(statement, finding.span)
         cuts = _Cuts(judgement, finding, choice, statement, site)
-        cut = cuts.programs(fix is not None)
+        cut = cuts.programs()
         ends = [source.span(one.sink.node).end for one in cut]
     made = [_with_fix(source, finding, fix, end, one) for one, end in zip(cut, ends)]
     return made, cuts.branched
@@ -188,12 +193,12 @@ class _Cuts:
         self.branched = False
         self.reason = ""
 
-    def programs(self, repaired: bool) -> list[_Cut]:
+    def programs(self) -> list[_Cut]:
         """The slices up to the last value of the function that depends on the site, from the
-        parameters of the function and from beyond, and that of its statement. Where a value is
-        thrown away that a fix uses: up to the last value first. Raises `Unsupported`.
+        parameters of the function and from beyond, and that of its statement. Where the site's
+        value is thrown away: up to the last value first. Raises `Unsupported`.
         """
-        far, idle = self._farthest(repaired)
+        far, idle = self._farthest()
         own = self._cut(self._statement, True)
         cuts = [far, self._cut(far.sink, False) if far is not None else None]
         if own is not None and own.depends:
@@ -207,9 +212,9 @@ class _Cuts:
             )
         return list({cut.program: cut for cut in made}.values())
 
-    def _farthest(self, repaired: bool) -> tuple[_Cut | None, _Cut | None]:
-        """The slice up to the last value that depends on the site; and where a fix makes use of
-        what is thrown away, that up to the last value which does not.
+    def _farthest(self) -> tuple[_Cut | None, _Cut | None]:
+        """The slice up to the last value that depends on the site, and where none does, that up to
+        the last value.
         """
         idle: _Cut | None = None
         for sink in self._judgement.sinks(self._statement):
@@ -220,7 +225,7 @@ class _Cuts:
                 idle = idle or cut
             elif len(cut.program.steps) <= _LONG:
                 return cut, idle
-        return None, idle if repaired else None
+        return None, idle
 
     def _cut(self, sink: _Place, local: bool) -> _Cut | None:
         judgement = self._judgement

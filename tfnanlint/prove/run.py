@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,7 @@ class Prover:
     it. Raises `Unavailable`.
     """
 
-    def __init__(self, budget: float = BUDGET, modes: Sequence[str] = MODES):
+    def __init__(self, budget: float = BUDGET, modes: Collection[str] = MODES):
         self._host = Host(budget)
         self._modes = [mode for mode in MODES if mode in modes] or list(MODES)
 

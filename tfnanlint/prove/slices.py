@@ -42,6 +42,7 @@ _MOST_DEPTH: Final = 120
 _FUNCTIONS: Final = frozenset(("function", "class", "layer", "model", "optimizer", "instance"))
 _NAME: Final = re.compile(r"'([A-Za-z_]\w*)'")
 _DTYPE: Final = re.compile(r"\btf\.((?:b?float|u?int)\d+|bool)\b")
+_FLOAT: Final = "builtins.float"
 _NUMERIC: Final = ("tensor", "array", "number", "unknown")
 _WORD: Final = re.compile(r"\W+")
 # What an argument of which nothing is known is taken to be.
@@ -326,6 +327,8 @@ class Slicer:
             whole = self._argument(site, site.op.main)
             return (f"{whole}[{self._index(node.slice, point)}]",)
         if isinstance(node, ast.Call):
+            if site.op.name == _FLOAT and site.given("x"):
+                return (self._argument(site, "x"),)  # of a tensor it has no gradient
             return self._called(site, node, point)
         return self._applied(site)
 
