@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,7 @@ from tfnanlint.diagnostics.verdicts import Proof, Verdict
 from tfnanlint.prove.host import MISSING, Host
 from tfnanlint.prove.run import Prover
 from tfnanlint.syntax.source import Source
+from tfnanlint.syntax.spans import Span
 
 pytestmark = pytest.mark.tensorflow
 HEAD = "import numpy as np\nimport tensorflow as tf\n\n\n"
@@ -102,8 +104,9 @@ def test_a_dead_gradient_is_shown_beside_a_living_one(prover):
 def test_a_false_alarm_is_not_proved(prover):
     source = Source("/nowhere/p.py", HEAD + "def f(x):\n    return tf.math.log(tf.nn.relu(x))\n")
     (finding,) = repository.findings(source)
-    safe = Source("/nowhere/p.py", source.text.replace("tf.nn.relu(x)", "tf.exp(x * x)"))
-    assert prover.verdict(safe, finding).proof is Proof.NOT_REPRODUCED
+    safe = Source("/nowhere/p.py", source.text.replace("tf.nn.relu(x)", "1.0 + x * x "))
+    alarm = replace(finding, fixes=(), span=Span(finding.span.start, finding.span.end - 1))
+    assert prover.verdict(safe, alarm).proof is Proof.NOT_REPRODUCED
 
 
 def test_the_linted_program_is_never_run(prover, tmp_path, monkeypatch):
@@ -124,7 +127,7 @@ def test_the_linted_program_is_never_run(prover, tmp_path, monkeypatch):
 def test_a_slice_that_takes_too_long_is_ended():
     step = {
         "name": "a",
-        "spellings": ["[i for i in iter(int, 1)]"],
+        "spellings": ["10 ** 10 ** 10"],
         "op": "endless",
         "range": {"lo": 0.0, "hi": 1.0, "zero": True, "nan": False, "inf": False},
         "inside": True,
@@ -132,9 +135,9 @@ def test_a_slice_that_takes_too_long_is_ended():
         "dtype": "",
         "said": "",
     }
-    step["spellings"] = ["sum([10 ** 8 ** 8 for i in (1,)])"]
     program = {"inputs": [], "steps": [step], "site": "a", "sink": "a"}
-    job = {"original": program, "fixed": None, "differentiated": "yes", "modes": [], "shown_in": []}
+    job = {"original": program, "fixed": None, "equal": False, "modes": []}
+    job |= {"differentiated": "yes", "shown_in": []}
     with Host(0.5) as host:
         answer = host.run(job)
         assert answer["status"] == "unsupported"

@@ -49,19 +49,22 @@ class Run:
 
     @property
     def finite(self) -> bool:
-        return _finite(self.values) and _finite(self.gradients) and _finite(self.flagged)
+        return _finite(self.values) and _finite(self.gradients)
 
     @property
     def any_kind(self) -> str:
         """Where something is not finite: in the value or in the gradient only."""
-        return "value" if not _finite([*self.values, *self.flagged]) else "gradient"
+        return "value" if not _finite(self.values) else "gradient"
 
     def kind(self, differentiated: str) -> str:
         """How the flagged expression fails: in its value while all before it is finite, or in the
         gradient with respect to what it is made of; empty where it does not.
         """
         if not _finite(self.flagged):
-            return "value" if self.upstream_finite else ""
+            if not self.upstream_finite or _finite(self.values) and differentiated == "no":
+                return ""
+            # a clip or a choice may hide it, from the gradient too
+            return "" if _finite([*self.values, *self.gradients]) else self.any_kind
         if differentiated == "no" or not _finite(self.outer):
             return ""
         # also where the flagged expression hides what is not finite before it
@@ -70,8 +73,7 @@ class Run:
     def words(self, kind: str) -> str:
         """What is not finite, in words: `-inf`, `the gradient of x is nan`."""
         if kind == "value":
-            flagged = _worst(self.flagged)
-            return f"the value is {flagged or _worst(self.values)}"
+            return f"the value is {_worst(self.flagged) or _worst(self.values)}"
         for name, gradient in zip(self.names, self.gradients):
             if not _finite([gradient]):
                 return f"the gradient of {name} is {_worst([gradient])}"

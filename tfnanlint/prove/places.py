@@ -91,9 +91,7 @@ class _Judgement:
         return max(fitting, key=lambda place: self._length(place.node), default=None)
 
     def sinks(self, place: _Place) -> list[_Place]:
-        """The expressions behind a place in the same function whose values are used, what it returns
-        first.
-        """
+        """The expressions behind a place in its function whose values are used, results first."""
         scope, time = place.point.scope, place.point.time
         discarded = self._file.module.discarded
         returned = [(node, at) for node, at in scope.returns if node is not None]

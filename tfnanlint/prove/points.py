@@ -88,12 +88,26 @@ def _dtype(one: Input) -> str:
 Point = list[Any]
 
 
-def ordinary(inputs: Sequence[Input], layout: Layout, draw: Any) -> Point:
-    """Inputs at which nothing should go wrong."""
+def ordinary(inputs: Sequence[Input], layout: Layout, draw: Any, style: int = 0) -> Point:
+    """Inputs at which nothing should go wrong. Where nothing is known of them, they are of a style:
+    any numbers, positive ones, shares.
+    """
     return [
-        _ordinary(one, shape, dtype, draw)
+        _styled(one, _ordinary(one, shape, dtype, draw), style)
         for one, shape, dtype in zip(inputs, layout.shapes, layout.dtypes)
     ]
+
+
+def _styled(one: Input, value: Any, style: int) -> Any:
+    import numpy as np
+
+    if style == 0 or one.kind != TENSOR or value.dtype.kind != "f" or not one.range.any_number:
+        return value
+    positive = np.abs(value) + np.asarray(0.1, value.dtype)
+    return positive if style == 1 else positive / (1 + positive)
+
+
+STYLES = 3
 
 
 def _ordinary(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> Any:
@@ -218,6 +232,7 @@ def _float_edges(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> l
         20.0 * (2 * flags - 1),
         0.5 * ones,
         LARGEST * np.abs(normal),
+        1000.0 + normal,
     ]
     arrays += [np.full(shape, end) for end in (one.range.lo, one.range.hi) if abs(end) <= LARGEST]
     if dtype == "float16":

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.diagnostics.findings import Claim, Finding
 from tfnanlint.diagnostics.verdicts import InMode, Proof, Verdict, Witness
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.prove.host import Host
@@ -78,6 +78,7 @@ class Prover:
             {
                 "original": made.original.as_dict(),
                 "fixed": None if made.fixed is None else made.fixed.as_dict(),
+                "equal": made.fix is not None and made.fix.claim is Claim.EQUAL,
                 "differentiated": finding.differentiated.value,
                 "modes": self._modes,
                 "shown_in": list(finding.modes),

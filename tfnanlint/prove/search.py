@@ -14,6 +14,7 @@ from typing import Any
 from tfnanlint.prove.execution import Run, Runner, StepFailed
 from tfnanlint.prove.points import (
     SEED,
+    STYLES,
     Layout,
     Point,
     hazards,
@@ -26,7 +27,7 @@ from tfnanlint.prove.program import NAMES, Input, Program, Step
 
 MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
-_ORDINARY = 12  # draws on which the fix is compared
+_ORDINARY, _LEAST_ORDINARY = 12, 3  # draws on which the fix is compared
 _LOST = 1e-3  # relative error that counts as lost digits
 _IN_MODES = 10  # points that are tried as a graph, and compiled
 
@@ -49,17 +50,19 @@ class Evidence:
 
 def searched(job: dict[str, Any]) -> dict[str, Any]:
     """The answer to a job, as JSON."""
-    started = time.monotonic()
+    started = time.process_time()
     original = Program.of_dict(job["original"])
     fixed = None if job["fixed"] is None else Program.of_dict(job["fixed"])
     search = Search(original, fixed, job, started + job["seconds"])
     answer = search.answer()
-    answer["seconds"] = round(time.monotonic() - started, 3)
+    answer["seconds"] = round(time.process_time() - started, 3)
     return answer
 
 
 class Search:
-    """One search. `deadline` is in seconds of the monotonic clock."""
+    """One search. `deadline` is in seconds that this process has computed: a busy machine finds no
+    less.
+    """
 
     def __init__(
         self, original: Program, fixed: Program | None, job: dict[str, Any], deadline: float
@@ -70,6 +73,7 @@ class Search:
         self.original = original
         self.fixed = fixed
         self.differentiated = job["differentiated"]
+        self.equal = job["equal"]  # the fix is to give the same numbers everywhere
         self.modes: Sequence[str] = job["modes"]
         self.shown_in: Sequence[str] = job["shown_in"]  # the modes of the finding
         self.deadline = deadline
@@ -82,7 +86,7 @@ class Search:
 
     @property
     def over(self) -> bool:
-        return time.monotonic() > self.deadline
+        return time.process_time() > self.deadline
 
     def answer(self) -> dict[str, Any]:
         """What was found, as JSON."""
@@ -207,8 +211,10 @@ class Search:
             return None
         after = None if self._repaired is None else self._repaired.run(point, layout)
         mended = None if after is None else not after.error and after.finite
+        if mended is False and (not kind or self.equal):
+            return None  # what the fix is not about, or a number that is too large for both
         if not kind and not mended:
-            return None  # something else is not finite, and the fix is not about it
+            return None
         kind = kind or before.any_kind
         return Evidence(kind, before.words(kind), "eager", point, layout, before, after, mended)
 
@@ -310,10 +316,10 @@ class Search:
             "after": None if evidence.after is None else evidence.after.as_dict(),
             "original": runner.text("original"),
             "repaired": None if repaired is None else repaired.text("repaired"),
-            "modes": self._modes(evidence, runner, repaired),
         }
         if repaired is not None:
             answer["compared"] = self._compared(evidence.layout, runner, repaired)
+        answer["modes"] = self._modes(evidence, runner, repaired)
         return answer
 
     def _modes(
@@ -339,10 +345,10 @@ class Search:
         whether its gradient is alive.
         """
         largest, alive, count = 0.0, True, 0
-        for _ in range(_ORDINARY):
-            if self.over:
+        for at in range(_ORDINARY):
+            if self.over and at >= _LEAST_ORDINARY:
                 break
-            point = ordinary(self.inputs, layout, self.draw)
+            point = ordinary(self.inputs, layout, self.draw, at % STYLES)
             before, after = runner.run(point, layout), repaired.run(point, layout)
             if before.error or after.error or not before.finite:
                 continue

@@ -105,7 +105,7 @@ class Slicer:
                 return written
         self._point = point
         if self._is_handed(node, point, value):
-            return self._free(value, node, None)
+            return self._handed_over(value, node)
         return self.value(value, node)
 
     def _is_handed(self, node: ast.expr, point: Point, value: Value) -> bool:
@@ -115,6 +115,11 @@ class Slicer:
         if value.const is not NO_CONSTANT or value.kind not in _NUMERIC:
             return False
         return isinstance(unrefined(point.lookup(node.id)), (Parameter, Handed))
+
+    def _handed_over(self, value: Value, node: ast.expr) -> str:
+        origin = value.origin
+        named = isinstance(origin, Note) and origin.text and not origin.options
+        return self._free(value, node, origin if named else None)
 
     def _display(self, node: ast.List | ast.Tuple, point: Point) -> str:
         if any(isinstance(one, ast.Starred) for one in node.elts):
@@ -345,7 +350,7 @@ class Slicer:
                 return written
         self._point = site.point
         if self._is_handed(node, site.point, value):
-            return self._free(value, node, None)
+            return self._handed_over(value, node)
         return self.value(value, node, param)
 
     def _called(self, site: Site, node: ast.Call, point: Point) -> tuple[str, ...]:

@@ -39,12 +39,15 @@ def _answered(job: dict[str, Any]) -> str:
         os.close(read)
         _work(job, write)
     os.close(write)
-    text = _awaited(child, read, time.monotonic() + job["seconds"] + 2.0)
+    text = _awaited(child, read, time.monotonic() + 6 * job["seconds"] + 20.0)
     os.close(read)
     _, status = os.waitpid(child, 0)
     if text:
         return text
-    reason = "the time ran out" if status == signal.SIGKILL else f"the process ended ({status})"
+    killed = (signal.SIGKILL, signal.SIGXCPU)
+    reason = (
+        "the time ran out" if os.WTERMSIG(status) in killed else f"the process ended ({status})"
+    )
     return json.dumps({"status": "unsupported", "reason": reason})
 
 
@@ -88,7 +91,7 @@ def _limit(job: dict[str, Any]) -> None:
 
     size = _resident() + (job["memory"] << 20)
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    seconds = int(job["seconds"]) * 4 + 8
+    seconds = int(time.process_time() + 2 * job["seconds"]) + 3
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
