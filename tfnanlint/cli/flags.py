@@ -491,6 +491,23 @@ def _colour(add: Callable) -> None:
     )
 
 
+def _trace_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("program", nargs=argparse.REMAINDER, metavar="SCRIPT ARGS", help="what is run")
+    add("-m", dest="module", metavar="MODULE", help="run a module instead of a script")
+    add(
+        "--project",
+        action="append",
+        metavar="PATH",
+        help="the files or directories of the program (default: the folder of the script)",
+    )
+    _shown_as(parser)
+    _remembering(parser)
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
+
+
 def _shown_as(parser: argparse.ArgumentParser) -> None:
     """How a command that explains shows what it has to say."""
     add = parser.add_argument_group("output").add_argument
@@ -627,6 +644,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "explain": ("the same as `rule`", _rule_flags),
     "prove": ("execute what findings are about, and show the input that breaks it", _prove_flags),
     "explain-log": ("find what explains an error or a NaN in a log", _explain_log_flags),
+    "trace": ("run a program until it meets NaN or Inf, and say what explains that", _trace_flags),
     "rules": ("list the rules", _rules_flags),
     "config": ("list the settings, or show those that hold for a file", _config_flags),
     "clean": ("forget what earlier runs have found", _clean_flags),

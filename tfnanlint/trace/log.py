@@ -13,7 +13,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x08")
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|(?:^|\.\.\.).*packages[\\/]|[\\/]lib[\\/]python\d|"
     r"^<(?:frozen|string|__array_function__)|ipykernel|^\.\.\..*(?:tensorflow|keras|ython/)|"
-    r"[\\/]runpy\.py$"
+    r"[\\/]runpy\.py$|tfnanlint[\\/]trace[\\/]"
 )
 _EPOCH = re.compile(r"^Epoch:? \[?(\d+)[\]/]?")
 _BATCH = re.compile(r"^\s*(\d+)/(?:\d+|Unknown|\?)\b")
