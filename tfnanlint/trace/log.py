@@ -50,8 +50,8 @@ _OF_TENSORS = re.compile(
     r"shape:|# of [-+\w]+ elements:|Input tensors?\b|\d+: (?:tf\.)?[Tt]ensor\("
 )
 _NODE_ALONE = "gradient-node"  # what every message about a gradient names besides
-_MOST_BELOW = 80  # lines behind a message that belong to it
-_MOST_ABOVE = 120
+_MOST_BELOW = 700  # lines behind a message that belong to it: a stack of 300 frames
+_MOST_ABOVE = 300
 
 
 @dataclass(frozen=True, slots=True)
