@@ -58,7 +58,7 @@ class Verdict:
     """The proof of a finding, with the reason in words where there is no witness.
 
     `mended` says whether the repaired slice is finite on the witness, None where none was run, and
-    `fix` tells of it in words.
+    `fix` tells of it in words. `seconds` is what slicing and executing computed.
     """
 
     proof: Proof

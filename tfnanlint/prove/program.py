@@ -5,7 +5,8 @@ which goes to the worker as JSON.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 TENSOR, NUMBER, WHOLE_NUMBER, TRUTH = "tensor", "number", "whole number", "truth"
@@ -97,6 +98,11 @@ class Program:
         cut = [step.as_input for step in self.steps if step.key == key]
         steps = tuple(step for step in self.steps if step.key != key)
         return Program((*self.inputs, *cut), steps, self.site, self.sink).needed()
+
+    def retyped(self, keys: Collection[str], dtype: str) -> Program:
+        """The same with a dtype for some inputs."""
+        inputs = tuple(replace(one, dtype=dtype) if one.key in keys else one for one in self.inputs)
+        return replace(self, inputs=inputs)
 
     def behind(self, name: str) -> frozenset[str]:
         """The steps that one is made of, itself included."""

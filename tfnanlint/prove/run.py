@@ -30,6 +30,7 @@ class Prover:
 
     def __init__(self, budget: float = BUDGET, modes: Collection[str] = MODES):
         self._host = Host(budget)
+        self._computed = 0.0  # seconds of the worker for this finding
         self._modes = [mode for mode in MODES if mode in modes] or list(MODES)
 
     def __enter__(self) -> Prover:
@@ -56,14 +57,14 @@ class Prover:
 
     def verdict(self, source: Source, finding: Finding) -> Verdict:
         """The verdict on a finding of a source."""
-        begun = time.monotonic()
+        begun, self._computed = time.process_time(), 0.0
         try:
             chosen = slices(source, finding)
         except Unsupported as error:
-            return Verdict(Proof.UNSUPPORTED, str(error), seconds=_since(begun))
+            return Verdict(Proof.UNSUPPORTED, str(error), seconds=self._since(begun))
         best: Verdict | None = None
         for one in chosen:
-            if best is not None and _since(begun) > 2 * self._host.seconds:
+            if best is not None and self._since(begun) > 2 * self._host.seconds:
                 break
             verdict = self._executed(one, source, finding)
             if best is None or _rank(verdict) < _rank(best):
@@ -71,7 +72,11 @@ class Prover:
             if verdict.proof is Proof.PROVED and verdict.mended is not False:
                 break
         assert best is not None
-        return replace(best, seconds=_since(begun))
+        return replace(best, seconds=self._since(begun))
+
+    def _since(self, begun: float) -> float:
+        """The seconds that were computed since then, here and in the worker."""
+        return round(time.process_time() - begun + self._computed, 3)
 
     def _executed(self, made: Slices, source: Source, finding: Finding) -> Verdict:
         answer = self._host.run(
@@ -84,6 +89,7 @@ class Prover:
                 "shown_in": list(finding.modes),
             }
         )
+        self._computed += answer.get("seconds", self._host.seconds)
         proof = Proof(answer["status"])
         if proof is not Proof.PROVED:
             return Verdict(proof, answer["reason"])

@@ -29,7 +29,8 @@ MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
 _ORDINARY, _LEAST_ORDINARY = 12, 3  # draws on which the fix is compared
 _LOST = 1e-3  # relative error that counts as lost digits
-_IN_MODES = 10  # points that are tried as a graph, and compiled
+_IN_MODES = 40  # points that are tried as a graph, and compiled
+_OF_DTYPES = (("bool", "bool"), ("not in the list of allowed", "int32"), ("int32", "int32"))
 
 
 @dataclass
@@ -81,6 +82,9 @@ class Search:
         self.tried = 0
         self.unfixed = ""
         self._failed: StepFailed | None = None  # the one that came furthest
+        self._typed_at = ""  # the step for which an input was given another dtype
+        self._typed: set[str] = set()
+        self._untyped = (original, fixed)
         self._runner: Runner | None = None
         self._repaired: Runner | None = None
 
@@ -145,12 +149,37 @@ class Search:
         if failed is None or self.over:
             return False
         self.unfixed = str(failed)
+        if self._retyped(failed):
+            return True
         cut = self._cut_before(failed.step)
         if cut is None:
             return False
         self.original = self.original.without(cut.key)
         if self.fixed is not None:
             self.fixed = self.fixed.without(cut.key)
+        self.inputs = _inputs(self.original, self.fixed)
+        return True
+
+    def _retyped(self, failed: StepFailed) -> bool:
+        """Give one input that the failed step takes the dtype that the error asks for; False where
+        that is not the reason, or each was tried.
+        """
+        wanted = next((dtype for word, dtype in _OF_DTYPES if word in str(failed)), "")
+        if self._typed_at == failed.step.key:
+            self.original, self.fixed = self._untyped
+        else:
+            self._typed_at, self._typed = failed.step.key, set()
+            self._untyped = self.original, self.fixed
+        names = NAMES.findall(failed.step.spellings[0])
+        loose = [one for one in self.original.inputs if one.name in names and not one.dtype]
+        loose = [one for one in loose if one.key not in self._typed]
+        if not wanted or not loose:
+            return False
+        chosen = min(loose, key=lambda one: names.index(one.name)).key
+        self._typed.add(chosen)
+        self.original = self.original.retyped((chosen,), wanted)
+        if self.fixed is not None:
+            self.fixed = self.fixed.retyped((chosen,), wanted)
         self.inputs = _inputs(self.original, self.fixed)
         return True
 
