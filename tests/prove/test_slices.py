@@ -131,3 +131,14 @@ def test_an_op_without_effects_of_its_own_is_never_written_that_has_them():
 def test_a_program_survives_json():
     original = of("def f(x):\n    return tf.math.log(tf.nn.relu(x))\n", "TFN101")[0].original
     assert Program.of_dict(original.as_dict()) == original
+
+
+def test_limits_of_a_dtype_are_no_inputs():
+    text = (
+        "def f(mask, scores):\n"
+        "    return tf.nn.softmax(tf.where(mask, scores, -np.inf) + scores)\n"
+    )
+    fixed = of(text, "TFN506")[0].fixed
+    assert fixed is not None
+    assert [one.name for one in fixed.inputs] == ["mask", "scores"]
+    assert any("scores.dtype.min" in step.spellings[0] for step in fixed.steps)

@@ -261,7 +261,11 @@ def _fixed(source: Source, fix: Fix, end: int, cut: _Cut) -> Program:
         home = sink.point.scope if cut.local else None
         slicer = Slicer(judgement.engine, source.path, None, cut.choice, named, home)
         name = slicer.expression(sink.node, sink.point)
-        return slicer.program(name, name)
+        program = slicer.program(name, name)
+    more = [one.said for one in program.inputs if one.key not in named]
+    if more:
+        raise Unsupported(f"the fix reads {more[0]}, which the slice does not")
+    return program
 
 
 def _moved(offset: int, edits: tuple[Edit, ...]) -> int:

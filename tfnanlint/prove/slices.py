@@ -127,11 +127,16 @@ class Slicer:
         return f"[{', '.join(self.expression(one, point) for one in node.elts)}]"
 
     def _structure(self, node: ast.expr, point: Point) -> str | None:
-        """`x.dtype`, `x.shape` and `x.shape[0]`, also through a name; None for anything else."""
+        """`x.dtype`, `x.dtype.min`, `x.shape` and `x.shape[0]`, also through a name; None for
+        anything else.
+        """
         if isinstance(node, ast.Name):
             assigned = self._engine.assigned_expression(node.id, point)
             inner = assigned if isinstance(assigned, (ast.Attribute, ast.Subscript)) else None
             return self._structure(inner, point) if inner is not None else None
+        if isinstance(node, ast.Attribute) and node.attr in ("min", "max"):
+            owner = self._structure(node.value, point) or ""
+            return f"{owner}.{node.attr}" if owner.endswith(".dtype") else None
         if isinstance(node, ast.Attribute) and node.attr in ("dtype", "shape"):
             owner = self.expression(node.value, point)
             return f"{owner}.dtype" if node.attr == "dtype" else f"tf.shape({owner})"

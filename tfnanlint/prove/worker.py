@@ -21,8 +21,11 @@ def serve() -> None:
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    import keras  # noqa: F401  loaded here, so that no child has to
+    # loaded here, so that no child has to
+    import keras  # noqa: F401
     import tensorflow
+
+    import tfnanlint.prove.search  # noqa: F401
 
     answers.write(json.dumps({"tensorflow": tensorflow.__version__}) + "\n")
     answers.flush()
