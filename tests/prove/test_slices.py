@@ -135,8 +135,7 @@ def test_a_program_survives_json():
 
 def test_limits_of_a_dtype_are_no_inputs():
     text = (
-        "def f(mask, scores):\n"
-        "    return tf.nn.softmax(tf.where(mask, scores, -np.inf) + scores)\n"
+        "def f(mask, scores):\n    return tf.nn.softmax(tf.where(mask, scores, -np.inf) + scores)\n"
     )
     fixed = of(text, "TFN506")[0].fixed
     assert fixed is not None
