@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tfnanlint.dev import repository
+from tfnanlint.ops.table import load
 from tfnanlint.prove.places import Slices, slices
 from tfnanlint.prove.program import Program
 from tfnanlint.prove.slices import Unsupported
+from tfnanlint.prove.spell import reached
 from tfnanlint.syntax.source import Source
 
 HEAD = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\n\n\n"
@@ -141,3 +145,17 @@ def test_limits_of_a_dtype_are_no_inputs():
     assert fixed is not None
     assert [one.name for one in fixed.inputs] == ["mask", "scores"]
     assert any("scores.dtype.min" in step.spellings[0] for step in fixed.steps)
+
+
+def test_no_op_that_runs_touches_files_or_the_network():
+    outside = re.compile(
+        r"load|read|save|write|open|fetch|get_file|dataset|summary|delete|print|rewrite|func"
+    )
+    runnable = {
+        name
+        for row in load().values()
+        if row.pure
+        for name in row.aliases
+        if reached(name) and outside.search(name)
+    }
+    assert runnable == set()

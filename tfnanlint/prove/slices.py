@@ -294,7 +294,7 @@ class Slicer:
 
     def _layer(self, call: Site) -> str | None:
         """A layer: its linear part is an input, its activation a step."""
-        layer = call._values["layer"].obj if "layer" in call._values else None
+        layer = call.values["layer"].obj if "layer" in call.values else None
         if not isinstance(layer, Layer) or not layer.site.given("activation"):
             return None
         activation = layer.site.value("activation").const
@@ -382,8 +382,8 @@ class Slicer:
 
     def _applied(self, site: Site) -> tuple[str, ...]:
         """An application that no call in the text makes: of an activation, of a mapped function."""
-        given = [param for param in site.op.params if param.lstrip("*") in site._values]
-        parts = [self.value(site._values[param.lstrip("*")], None, param) for param in given]
+        given = [param for param in site.op.params if param.lstrip("*") in site.values]
+        parts = [self.value(site.values[param.lstrip("*")], None, param) for param in given]
         if not parts:
             return ()
         return tuple(f"{callee}({', '.join(parts)})" for callee in callees(site))

@@ -21,7 +21,16 @@ _ROOTS: Final = {
 }
 _BUILTINS: Final = frozenset("float int abs min max sum pow round len bool".split())
 # What a row computes is what these do; others read files, run Python, print or keep state.
-_UNRUNNABLE: Final = ("py_function", "print", "read_file", "Assert", "no_op", "decode")
+_UNRUNNABLE: Final = (
+    "py_func",
+    "numpy_function",
+    "print",
+    "read_file",
+    "Assert",
+    "no_op",
+    "decode",
+    "graph_rewrite",
+)
 
 OPERATORS: Final[dict[type, str]] = {
     ast.Add: "+",
@@ -50,11 +59,12 @@ OPERATORS: Final[dict[type, str]] = {
 def callees(site: Site) -> tuple[str, ...]:
     """The callables that a site may be run with; empty where none can."""
     names = dict.fromkeys((site.name or site.op.name, site.op.name))
-    spelled = [text for name in names for text in _reached(name)]
+    spelled = [text for name in names for text in reached(name)]
     return tuple(dict.fromkeys(spelled))
 
 
-def _reached(name: str) -> list[str]:
+def reached(name: str) -> list[str]:
+    """How a canonical name is written, in the order of trying; [] for what is not run."""
     root, _, rest = name.partition(".")
     if any(word in rest for word in _UNRUNNABLE) or root == "builtins" and rest not in _BUILTINS:
         return []
