@@ -149,7 +149,7 @@ def test_limits_of_a_dtype_are_no_inputs():
 
 def test_no_op_that_runs_touches_files_or_the_network():
     outside = re.compile(
-        r"load|read|save|write|open|fetch|get_file|dataset|summary|delete|print|rewrite|func"
+        r"load|read|save|write|open|fetch|get_file|dataset|summary|delete|print|rewrite"
     )
     runnable = {
         name
