@@ -40,11 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output_format == "json":
         import json
 
-        print(json.dumps([as_dict(one) for one in told_of], indent=2))
+        print(json.dumps([as_dict(explanation) for explanation in told_of], indent=2))
         return FOUND
     view = View(paint(sys.stdout, arguments.color), columns(sys.stdout, WIDTH), every_note=True)
-    for one in told_of:
-        print("\n".join(told(one, view)))
+    for explanation in told_of:
+        print("\n".join(told(explanation, view)))
     if len(met) > _MOST_INCIDENTS:
         print(f"{len(met) - _MOST_INCIDENTS} more messages tell of NaN or Inf: mend these first.")
     return FOUND

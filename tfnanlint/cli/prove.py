@@ -108,9 +108,9 @@ class _People:
         if witness is None:
             return
         yield from self._item("fix: ", verdict.fix)
-        for one in witness.inputs:
-            if one.cut:
-                yield from self._item("taken as an input: ", f"{one.said} (given by {one.cut})")
+        for each in witness.inputs:
+            if each.cut:
+                yield from self._item("taken as an input: ", f"{each.said} (given by {each.cut})")
         if self._in_full:
             yield from self._item("witness: ", "paste this into Python")
             yield ""

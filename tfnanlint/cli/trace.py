@@ -53,8 +53,8 @@ def _program(arguments: argparse.Namespace) -> list[str]:
 def _own_path() -> str:
     """PYTHONPATH with the place of tfnanlint: the child does not look where it is started."""
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    given = os.environ.get("PYTHONPATH", "")
-    return os.pathsep.join(filter(None, (given, own)))
+    inherited = os.environ.get("PYTHONPATH", "")
+    return os.pathsep.join(filter(None, (inherited, own)))
 
 
 def _ended(code: int) -> int:

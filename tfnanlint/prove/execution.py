@@ -107,11 +107,11 @@ class Run:
         import numpy as np
 
         worst = 0.0
-        for one, other in zip(self.values, exact.values):
-            if one.shape != other.shape:
+        for value, exact_value in zip(self.values, exact.values):
+            if value.shape != exact_value.shape:
                 return INF
             with np.errstate(all="ignore"):
-                off = np.abs(one - other) / np.maximum(np.abs(other), _TINY)
+                off = np.abs(value - exact_value) / np.maximum(np.abs(exact_value), _TINY)
             worst = max(worst, float(np.nan_to_num(off, nan=INF).max(initial=0.0)))
         return worst
 
@@ -231,10 +231,10 @@ class Runner:
     def _bound(self, point: Point, layout: Layout) -> dict[str, Any]:
         """The names of the program with the inputs of a point."""
         space = dict(self._space)
-        for one, value, dtype in zip(self.inputs, point, layout.dtypes):
-            name = self._given.get(one.key)
+        for each, value, dtype in zip(self.inputs, point, layout.dtypes):
+            name = self._given.get(each.key)
             if name is not None:
-                space[name] = _input(one, value, dtype)
+                space[name] = _input(each, value, dtype)
         return space
 
     def _tensors(self, space: dict[str, Any]) -> dict[str, Any]:
@@ -353,10 +353,10 @@ def _flat(value: Any) -> list[Any]:
     import tensorflow as tf
 
     flat = []
-    for one in tf.nest.flatten(value):
-        if one is None or isinstance(one, (str, bytes, tf.DType)):
+    for leaf in tf.nest.flatten(value):
+        if leaf is None or isinstance(leaf, (str, bytes, tf.DType)):
             continue
-        tensor = tf.convert_to_tensor(one)
+        tensor = tf.convert_to_tensor(leaf)
         if tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_bool:
             flat.append(tensor)
     return flat
@@ -380,12 +380,12 @@ def _weighed(sink: Sequence[Any]) -> list[Any]:
     import tensorflow as tf
 
     weighed = []
-    for one in sink:
-        if one.dtype.is_floating:
-            size = int(np.prod(one.shape)) if one.shape.is_fully_defined() else 0
+    for result in sink:
+        if result.dtype.is_floating:
+            size = int(np.prod(result.shape)) if result.shape.is_fully_defined() else 0
             weights = 1.0 + np.round(512 * np.cos(np.arange(size, dtype=float))) / 1024
-            shaped = weights.reshape(tuple(one.shape)) if size else 1.0
-            weighed.append(one * tf.cast(shaped, one.dtype))
+            shaped = weights.reshape(tuple(result.shape)) if size else 1.0
+            weighed.append(result * tf.cast(shaped, result.dtype))
     return weighed
 
 
@@ -395,11 +395,11 @@ def _gradients(tape: Any, loss: list[Any], sources: list[Any], arrays: bool = Tr
     if not loss:
         return []
     zero = tf.UnconnectedGradients.ZERO
-    found = [
-        tf.convert_to_tensor(one)
-        for one in tape.gradient(loss, sources, unconnected_gradients=zero)
+    gradients = [
+        tf.convert_to_tensor(gradient)
+        for gradient in tape.gradient(loss, sources, unconnected_gradients=zero)
     ]
-    return [_array(one) for one in found] if arrays else found
+    return [_array(gradient) for gradient in gradients] if arrays else gradients
 
 
 def _fits(arrays: Sequence[Any], known: Range) -> bool:

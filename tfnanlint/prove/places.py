@@ -123,13 +123,13 @@ def slices(source: Source, finding: Finding) -> list[Slices]:
     reason = ""
     for choice in range(MOST_CHOICES):
         try:
-            made, branched = _chosen(source, finding, fix, choice)
+            programs, branched = _chosen(source, finding, fix, choice)
         except Unsupported as error:
             reason = reason or str(error)
             branched = True
         else:
             known = {one.original for one in chosen}
-            chosen += [one for one in made if one.original not in known]
+            chosen += [one for one in programs if one.original not in known]
         if not branched:
             break
     if not chosen:
@@ -148,8 +148,8 @@ def _chosen(
         cuts = _Cuts(judgement, finding, choice, statement, site)
         cut = cuts.programs()
         ends = [source.span(one.sink.node).end for one in cut]
-    made = [_with_fix(source, finding, fix, end, one) for one, end in zip(cut, ends)]
-    return made, cuts.branched
+    programs = [_with_fix(source, finding, fix, end, one) for one, end in zip(cut, ends)]
+    return programs, cuts.branched
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +203,12 @@ class _Cuts:
             cuts += [own, self._cut(self._statement, False)]
         if far is None and idle is not None:
             cuts.insert(0, idle)
-        made = [cut for cut in cuts if cut is not None and cut.program.steps]
-        if not made:
+        usable = [cut for cut in cuts if cut is not None and cut.program.steps]
+        if not usable:
             raise Unsupported(
                 self.reason or "the finding is not about an operation that can be run"
             )
-        return list({cut.program: cut for cut in made}.values())
+        return list({cut.program: cut for cut in usable}.values())
 
     def _farthest(self) -> tuple[_Cut | None, _Cut | None]:
         """The slice up to the last value that depends on the site, and where none does, that up to

@@ -49,8 +49,8 @@ def layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
 
 
 def _layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
-    plain = tuple(_dtype(one) for one in inputs)
-    tensors = [at for at, one in enumerate(inputs) if one.kind in (TENSOR, TRUTH)]
+    plain = tuple(_dtype(each) for each in inputs)
+    tensors = [at for at, each in enumerate(inputs) if each.kind in (TENSOR, TRUTH)]
     whole = [at for at in tensors if plain[at] in _KINDS_OF_WHOLE]
 
     def shaped(shape: tuple[int, ...], changed: dict[int, tuple[int, ...]]) -> Any:
@@ -60,21 +60,21 @@ def _layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
         yield Layout(shaped(shape, {}), plain)
         if whole and len(shape) > 1:
             yield Layout(shaped(shape, {at: shape[:-1] for at in whole}), plain)
-    for shape, one in itertools.product(((3, 4), (2, 4, 4, 3), (2, 3, 4)), tensors):
-        for other in (shape[:-1], shape[-1:], (), (*shape[:-1], 1), (1, *shape[1:])):
-            yield Layout(shaped(shape, {one: other}), plain)
+    for shape, first in itertools.product(((3, 4), (2, 4, 4, 3), (2, 3, 4)), tensors):
+        for second_shape in (shape[:-1], shape[-1:], (), (*shape[:-1], 1), (1, *shape[1:])):
+            yield Layout(shaped(shape, {first: second_shape}), plain)
     loose = [at for at in tensors if not inputs[at].dtype]
-    for one, dtype in itertools.product(loose, _KINDS_OF_WHOLE):
-        dtypes = tuple(dtype if at == one else plain[at] for at in range(len(inputs)))
+    for first, dtype in itertools.product(loose, _KINDS_OF_WHOLE):
+        dtypes = tuple(dtype if at == first else plain[at] for at in range(len(inputs)))
         yield Layout(shaped((3, 4), {}), dtypes)
-        yield Layout(shaped((3, 4), {one: (3,)}), dtypes)
-        yield Layout(shaped((3, 4), {one: ()}), dtypes)
+        yield Layout(shaped((3, 4), {first: (3,)}), dtypes)
+        yield Layout(shaped((3, 4), {first: ()}), dtypes)
     pairs = itertools.product(((4, 3), (4,), (3,), (4, 4)), tensors, tensors)
-    for other, one, two in pairs:
-        if one < two:
-            yield Layout(shaped((3, 4), {one: other, two: other}), plain)
-    for one, two in itertools.permutations(tensors, 2):
-        yield Layout(shaped((2, 4, 4, 3), {one: (4, 4), two: (3,)}), plain)
+    for second_shape, first, second in pairs:
+        if first < second:
+            yield Layout(shaped((3, 4), {first: second_shape, second: second_shape}), plain)
+    for first, second in itertools.permutations(tensors, 2):
+        yield Layout(shaped((2, 4, 4, 3), {first: (4, 4), second: (3,)}), plain)
 
 
 def _dtype(one: Input) -> str:
@@ -145,8 +145,8 @@ def hazards(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Poin
     random.
     """
     edges = [
-        _edges(one, shape, dtype, draw)
-        for one, shape, dtype in zip(inputs, layout.shapes, layout.dtypes)
+        _edges(each, shape, dtype, draw)
+        for each, shape, dtype in zip(inputs, layout.shapes, layout.dtypes)
     ]
     if not edges:
         yield []
@@ -154,28 +154,31 @@ def hazards(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Poin
     longest = max(len(each) for each in edges)
     for at in range(longest):
         yield [each[at % len(each)] for each in edges]
-    for one, each in enumerate(edges):
+    for index, each in enumerate(edges):
         for edge in each:
             point = ordinary(inputs, layout, draw)
-            point[one] = edge
+            point[index] = edge
             yield point
     yield from _equal(inputs, layout, draw)
     while True:
         yield [
             each[draw.integers(len(each))]
             if draw.random() < 0.7
-            else _ordinary(one, shape, dtype, draw)
-            for each, one, shape, dtype in zip(edges, inputs, layout.shapes, layout.dtypes)
+            else _ordinary(own, shape, dtype, draw)
+            for each, own, shape, dtype in zip(edges, inputs, layout.shapes, layout.dtypes)
         ]
 
 
 def _equal(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Point]:
     """Points at which two inputs are the same: equal predictions and labels, equal points."""
-    for one, two in itertools.combinations(range(len(inputs)), 2):
-        if layout.shapes[one] != layout.shapes[two] or layout.dtypes[one] != layout.dtypes[two]:
+    for first, second in itertools.combinations(range(len(inputs)), 2):
+        if (
+            layout.shapes[first] != layout.shapes[second]
+            or layout.dtypes[first] != layout.dtypes[second]
+        ):
             continue
         point = ordinary(inputs, layout, draw)
-        point[two] = point[one]
+        point[second] = point[first]
         yield point
 
 
@@ -244,13 +247,13 @@ def with_nan(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Poi
     """Points with NaN in one input: data with gaps."""
     import numpy as np
 
-    for one, dtype in enumerate(layout.dtypes):
-        if not dtype.startswith(("float", "bfloat")) or inputs[one].kind != TENSOR:
+    for index, dtype in enumerate(layout.dtypes):
+        if not dtype.startswith(("float", "bfloat")) or inputs[index].kind != TENSOR:
             continue
         point = ordinary(inputs, layout, draw)
-        array = np.array(point[one])
+        array = np.array(point[index])
         array[(0,) * array.ndim] = np.nan
-        point[one] = array
+        point[index] = array
         yield point
 
 

@@ -63,10 +63,10 @@ class Prover:
         except Unsupported as error:
             return Verdict(Proof.UNSUPPORTED, str(error), seconds=self._since(begun))
         best: Verdict | None = None
-        for one in chosen:
+        for candidate in chosen:
             if best is not None and self._since(begun) > 2 * self._host.seconds:
                 break
-            verdict = self._executed(one, source, finding)
+            verdict = self._executed(candidate, source, finding)
             if best is None or _rank(verdict) < _rank(best):
                 best = verdict
             if verdict.proof is Proof.PROVED and verdict.mended is not False:

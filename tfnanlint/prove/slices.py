@@ -215,7 +215,7 @@ class Slicer:
         count = self._keys[said] = self._keys.get(said, 0) + 1
         key = f"{said}#{count}"
         name = self._named.get(key) or self._fresh(_as_name(origin, node))
-        made = Input(
+        new = Input(
             name,
             key,
             _kind(value),
@@ -224,9 +224,9 @@ class Slicer:
             said,
             origin.op.name if isinstance(origin, Site) and origin.op.pure else "",
         )
-        self._inputs[value.token] = made
+        self._inputs[value.token] = new
         self._keyed[name] = key
-        return made.name
+        return new.name
 
     def _fresh(self, wanted: str) -> str:
         name, count = wanted, 1
@@ -270,10 +270,10 @@ class Slicer:
 
     def _step(self, site: Site, spellings: tuple[str, ...], value: Value | None) -> str:
         name = self._fresh(_step_name(site))
-        given = site.result if value is None else value
-        known = _range(given) if given is not None and given.kind == "tensor" else Range()
+        result = site.result if value is None else value
+        known = _range(result) if result is not None and result.kind == "tensor" else Range()
         inside, said = self._is_inside(site), _called(site, site.node)
-        dtype = given.dtype or "" if given is not None else ""
+        dtype = result.dtype or "" if result is not None else ""
         key = self._key(spellings[0])
         self._steps.append(Step(name, spellings, site.op.name, known, inside, key, dtype, said))
         self._keyed[name] = key
@@ -382,8 +382,8 @@ class Slicer:
 
     def _applied(self, site: Site) -> tuple[str, ...]:
         """An application that no call in the text makes: of an activation, of a mapped function."""
-        given = [param for param in site.op.params if param.lstrip("*") in site.values]
-        parts = [self.value(site.values[param.lstrip("*")], None, param) for param in given]
+        params = [param for param in site.op.params if param.lstrip("*") in site.values]
+        parts = [self.value(site.values[param.lstrip("*")], None, param) for param in params]
         if not parts:
             return ()
         return tuple(f"{callee}({', '.join(parts)})" for callee in callees(site))

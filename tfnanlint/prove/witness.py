@@ -36,17 +36,17 @@ def program(answer: dict[str, Any], title: str) -> str:
     """The program that shows a proof: the inputs, both slices, and what prints their values."""
     shown = inputs(answer)
     text = [f'"""{title}"""', "", *_imports(answer), ""]
-    for one in shown:
-        cut = f" (given by {one.cut})" if one.cut else ""
-        text += [f"# {one.said}{cut}", f"{one.name} = {one.text}"]
+    for each in shown:
+        cut = f" (given by {each.cut})" if each.cut else ""
+        text += [f"# {each.said}{cut}", f"{each.name} = {each.text}"]
     text += ["", "", answer["original"]]
     if answer["repaired"] is not None:
         text += ["", "", answer["repaired"]]
     names = ["original"] + (["repaired"] if answer["repaired"] is not None else [])
     watched = [
-        one["name"]
-        for one in answer["inputs"]
-        if not one["number"] and one["dtype"].startswith(("float", "bfloat"))
+        each["name"]
+        for each in answer["inputs"]
+        if not each["number"] and each["dtype"].startswith(("float", "bfloat"))
     ]
     text += [
         "",
@@ -54,7 +54,7 @@ def program(answer: dict[str, Any], title: str) -> str:
             functions=" ".join(f'("{name}", {name}),' for name in names),
             compiled=_COMPILED.get(answer["mode"], ""),
             watched=", ".join(watched),
-            arguments=", ".join(one.name for one in shown),
+            arguments=", ".join(each.name for each in shown),
             gradients="".join(_GRADIENT.format(name=name) for name in watched),
         ).rstrip("\n"),
     ]

@@ -40,12 +40,12 @@ class _Slice:
         """Note a statement, those above it in its scope that give its names, and what it calls."""
         wanted = set(_read(statement))
         self._note(statement, distance)
-        above = [one for one in _own(scope) if one.lineno < statement.lineno]
-        for one in sorted(above, key=lambda each: -each.lineno):
-            if wanted.isdisjoint(_given(one)):
+        above = [earlier for earlier in _own(scope) if earlier.lineno < statement.lineno]
+        for earlier in sorted(above, key=lambda each: -each.lineno):
+            if wanted.isdisjoint(_given(earlier)):
                 continue
-            self._note(one, distance + 1)
-            wanted |= set(_read(one))
+            self._note(earlier, distance + 1)
+            wanted |= set(_read(earlier))
         for name in sorted(wanted):
             self._enter(name, distance + 1)
 
