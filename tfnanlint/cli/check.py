@@ -6,12 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TextIO
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TextIO
 
 from tfnanlint.cli.examination import examined
 from tfnanlint.cli.flags import linter_of
-from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND
+from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND, fail
 from tfnanlint.cli.patch import write_patch
 from tfnanlint.cli.terminal import Progress, columns, paint
 from tfnanlint.config.layers import ConfigError
@@ -34,6 +34,10 @@ from tfnanlint.report.closing import (
     summary,
 )
 from tfnanlint.report.outputs import Output, Wanted, opened, wanted
+from tfnanlint.report.verdicts import is_shown
+
+if TYPE_CHECKING:
+    from tfnanlint.prove.run import Prover
 
 
 @dataclass(slots=True)
@@ -47,6 +51,20 @@ class _Run:
     failed: bool = False
     would_change: bool = False
     progress: Progress | None = None
+    prover: Prover | None = None
+
+    def proved(self, checked: Checked) -> Checked:
+        """A file with what executing its findings has shown, if that was asked for."""
+        if self.prover is None or not checked.findings:
+            return checked
+        if self.progress is not None:
+            self.progress.clear()
+        judged = self.prover.judged(checked)
+        if not self.arguments.only_proved:
+            return judged
+        kept = [one for one in judged.findings if is_shown(one)]
+        self.tally.unproved += len(judged.findings) - len(kept)
+        return replace(judged, findings=tuple(kept))
 
     @property
     def fixing(self) -> bool:
@@ -106,8 +124,24 @@ def run(arguments: argparse.Namespace) -> int:
     run.tally.fail_on = Certainty[(arguments.fail_on or "may").upper()]
     # A rule that does not exist is said even when no file needs the rules.
     linter.verify(os.getcwd())
+    if not (arguments.prove or arguments.only_proved):
+        return _checked_paths(run, stdin)
+    from tfnanlint.prove.host import Unavailable
+    from tfnanlint.prove.run import Prover
+
+    modes = linter.configuration.for_directory(os.getcwd()).setup.modes
+    try:
+        with Prover(arguments.budget, modes) as run.prover:
+            return _checked_paths(run, stdin)
+    except Unavailable as error:
+        return fail(str(error))
+
+
+def _checked_paths(run: _Run, stdin: bool) -> int:
+    """The exit code of a run over standard input, or over the files that are named."""
     if stdin:
         return _check_stdin(run)
+    arguments, linter = run.arguments, run.linter
     files = discover(arguments.paths or ["."], linter.configuration)
     _refuse_to_overwrite(run.wanted, files.files)
     for note in files.notes:
@@ -144,6 +178,8 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
             refuse("--add-ignore cannot be used together with --fix or --diff")
         if stdin:
             refuse("--add-ignore needs files")
+    if arguments.watch and (arguments.prove or arguments.only_proved):
+        refuse("--watch cannot be used together with --prove or --only-proved")
     if arguments.watch and stdin:
         refuse("--watch needs files or directories")
     if arguments.watch and (arguments.fix or arguments.add_ignore is not None):
@@ -171,7 +207,8 @@ def _check_stdin(run: _Run) -> int:
         sys.stdout.buffer.write(outcome.after)
         sys.stdout.buffer.flush()
     # Where standard output carries the source, the findings go beside it.
-    _report(run, iter([outcome.checked]), sys.stderr if run.fixing else sys.stdout)
+    shown = iter([run.proved(outcome.checked)])
+    _report(run, shown, sys.stderr if run.fixing else sys.stdout)
     return _exit_code(run)
 
 
@@ -190,7 +227,7 @@ def _checked_files(run: _Run, files: Discovery) -> Iterator[Checked]:
         )
         for outcome in outcomes:
             _account(run, outcome)
-            yield outcome.checked
+            yield run.proved(outcome.checked)
 
 
 def _account(run: _Run, outcome: Fixed) -> None:

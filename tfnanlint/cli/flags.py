@@ -87,7 +87,8 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
     """What runs a command: `run` of the module `tfnanlint.cli.<name>`."""
 
     def run(arguments: argparse.Namespace) -> int:
-        return importlib.import_module(f"tfnanlint.cli.{name}").run(arguments)
+        module = importlib.import_module(f"tfnanlint.cli.{name.replace('-', '_')}")
+        return module.run(arguments)
 
     return run
 
@@ -115,6 +116,14 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     fixes("--unfixable", action="append", metavar="RULES", help="do not repair findings of these")
     fixes("--add-ignore", metavar="REASON", help="write a comment at each finding that hides it")
     _rule_choice(parser)
+    proof = parser.add_argument_group("proof").add_argument
+    proof(
+        "--prove",
+        action="store_true",
+        help="execute each finding's code in TensorFlow, and say which input breaks it",
+    )
+    proof("--only-proved", action="store_true", help="report only what was broken so")
+    _budget(proof)
     adoption = parser.add_argument_group("what counts").add_argument
     adoption(
         "--diff-base",
@@ -414,6 +423,109 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
     rules("--certainty", choices=CERTAINTIES, help="report findings at least this sure")
 
 
+def _explain_log_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("log", metavar="FILE", help="an error or a log; - reads standard input")
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="the files or directories of the program (default: .)",
+    )
+    _shown_as(parser)
+    _remembering(parser)
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
+
+
+def _prove_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH|FILE:LINE",
+        help="files, directories, or one line of a file (default: .)",
+    )
+    _budget(add)
+    output = parser.add_argument_group("output").add_argument
+    output(
+        "--output-format",
+        choices=("full", "concise", "json"),
+        default="full",
+        help="full: with the programs that show it (default: %(default)s)",
+    )
+    _colour(output)
+    _remembering(parser)
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
+
+
+def _budget(add: Callable) -> None:
+    add(
+        "--budget",
+        type=_seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="how long inputs are searched for, for each finding (default: 5)",
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds from 0.1 to 3600")
+    return seconds
+
+
+def _colour(add: Callable) -> None:
+    add(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="(default: on a terminal)",
+    )
+
+
+def _trace_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("program", nargs=argparse.REMAINDER, metavar="SCRIPT ARGS", help="what is run")
+    add("-m", dest="module", metavar="MODULE", help="run a module instead of a script")
+    add(
+        "--project",
+        action="append",
+        metavar="PATH",
+        help="the files or directories of the program (default: the folder of the script)",
+    )
+    _shown_as(parser)
+    _remembering(parser)
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
+
+
+def _shown_as(parser: argparse.ArgumentParser) -> None:
+    """How a command that explains shows what it has to say."""
+    add = parser.add_argument_group("output").add_argument
+    add("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
+    _colour(add)
+
+
+def _remembering(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("running").add_argument
+    add(
+        "-n",
+        "--no-cache",
+        action="store_true",
+        help="do not remember what was found in files that do not change",
+    )
+    _cache_dir(add)
+
+
 def _completion_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "shell", choices=("bash", "zsh", "fish"), help="the shell that is to complete"
@@ -462,7 +574,7 @@ def layer_of(arguments: argparse.Namespace) -> Layer:
         preview=getattr(arguments, "preview", None),
         force_exclude=arguments.force_exclude,
         respect_gitignore=arguments.respect_gitignore,
-        baseline=_baseline_flag(arguments),
+        baseline=_baseline_flag(arguments) if hasattr(arguments, "baseline") else None,
         epsilon=_number(arguments.epsilon),
         modes=None
         if arguments.modes is None
@@ -530,6 +642,9 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "baseline": ("keep a list of known findings, which are not reported", _baseline_flags),
     "rule": ("explain a rule, or all of them", _rule_flags),
     "explain": ("the same as `rule`", _rule_flags),
+    "prove": ("execute what findings are about, and show the input that breaks it", _prove_flags),
+    "explain-log": ("find what explains an error or a NaN in a log", _explain_log_flags),
+    "trace": ("run a program until it meets NaN or Inf, and say what explains that", _trace_flags),
     "rules": ("list the rules", _rules_flags),
     "config": ("list the settings, or show those that hold for a file", _config_flags),
     "clean": ("forget what earlier runs have found", _clean_flags),

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from tfnanlint.conventions.files import holds_tests
+from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.syntax.spans import Edit, Span
 
 EPSILON = 1e-7
@@ -162,6 +163,8 @@ class Finding:
     fixed_in: str = ""
     doubtful: bool = False  # of a kind that is often harmless; see `Silence` and `grades`
     data: dict[str, object] = field(default_factory=dict, compare=False, hash=False)
+    # what executing it has shown, where somebody asked for that
+    verdict: Verdict | None = field(default=None, compare=False, hash=False)
 
 
 MODES = ("eager", "graph", "xla")

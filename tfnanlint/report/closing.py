@@ -35,6 +35,7 @@ class Tally:
     known: int = 0
     unchanged: int = 0
     unsure: int = 0
+    unproved: int = 0
     cut_short: list[str] = field(default_factory=list)
     failing: int = 0
     unread: int = 0
@@ -137,6 +138,7 @@ def set_aside(tally: Tally, preview: int = 0, certainty: str = "") -> str:
         f"{tally.by_comments} hidden by comments",
         f"{tally.known} in the baseline",
         f"{tally.unchanged} on unchanged lines",
+        f"{tally.unproved} that execution did not show (`--prove` shows them)",
         f"{tally.unsure} often harmless (`--certainty unknown` shows them and more)",
     ]
     lines = []

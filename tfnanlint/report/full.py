@@ -14,6 +14,7 @@ from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import PLAIN, View, applicable, escape, url
 from tfnanlint.report.concise import header, line
 from tfnanlint.report.frame import Frame, frame, line_at, line_elsewhere, mini_diff, without_comment
+from tfnanlint.report.verdicts import sentence
 from tfnanlint.report.wrap import clipped, wrapped
 from tfnanlint.syntax.source import Location, Source
 
@@ -76,6 +77,9 @@ class Full:
             yield from frame(source, finding.span, shape, self._paint)
         for step in deciding_steps(finding):
             yield self._step(step, source)
+        verdict = sentence(finding)
+        if verdict:
+            yield from self._indented("executed: ", escape(verdict))
         best = applicable(finding, checked.unsafe_fixes) or next(iter(finding.fixes), None)
         if best is not None:
             option = "" if best.claim.safe or checked.unsafe_fixes else " with --unsafe-fixes"
@@ -141,6 +145,11 @@ class Full:
             yield "only in", ", ".join(_MODES.get(mode, mode) for mode in finding.modes)
         if finding.fixed_in:
             yield "only before", f"TensorFlow {finding.fixed_in}"
+        if finding.verdict is not None:
+            yield "executed", sentence(finding)
+        witness = finding.verdict.witness if finding.verdict is not None else None
+        for one in () if witness is None else witness.inputs:
+            yield "input", f"{one.name} = {one.text}"
 
     def _trace(self, finding: Finding, source: Source, pad: str) -> Iterator[str]:
         if not finding.trace:

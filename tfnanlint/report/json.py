@@ -11,6 +11,7 @@ from typing import Any
 
 from tfnanlint.diagnostics.findings import Edit, Finding, Fix, Step
 from tfnanlint.diagnostics.grades import grade
+from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import url
 from tfnanlint.report.wellformed import json_text
@@ -67,6 +68,34 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "fixed_in": finding.fixed_in or None,
         "fixes": [_fix(fix, source) for fix in finding.fixes],
         "url": url(finding) or None,
+        **({} if finding.verdict is None else {"verdict": verdict_as_dict(finding.verdict)}),
+    }
+
+
+def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
+    """What executing a finding has shown, as JSON shows it."""
+    witness = verdict.witness
+    return {
+        "status": verdict.proof.value,
+        "reason": verdict.reason,
+        "fix": verdict.fix,
+        "mended": verdict.mended,
+        "seconds": verdict.seconds,
+        "witness": None
+        if witness is None
+        else {
+            "said": witness.said,
+            "mode": witness.mode,
+            "inputs": [
+                {"name": one.name, "said": one.said, "text": one.text, "cut": one.cut or None}
+                for one in witness.inputs
+            ],
+            "finite": {
+                one.mode: {"original": one.original, "repaired": one.repaired}
+                for one in witness.modes
+            },
+            "program": witness.program,
+        },
     }
 
 

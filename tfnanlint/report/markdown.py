@@ -14,6 +14,7 @@ from tfnanlint.diagnostics.grades import SEVERITIES, severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import applicable, escape, message
 from tfnanlint.report.place import Paths, region
+from tfnanlint.report.verdicts import sentence
 
 # GitHub shows at most 1 MiB of summary a step; nobody reads as much.
 MAX_ROWS = 500
@@ -79,7 +80,9 @@ def _row(finding: Finding, checked: Checked, path: str) -> str:
     value = f" (value: {markup(finding.range)})" if finding.range else ""
     fixable = " \\[\\*\\]" if applicable(finding, checked.unsafe_fixes) else ""
     stated = f"[{place}]({link})" if link else place
-    return f"| {severity(finding)} | {stated} | {finding.code} | {markup(message(finding))}{value}{fixable} |"
+    verdict = f" ({markup(sentence(finding))})" if finding.verdict is not None else ""
+    said = f"{markup(message(finding))}{value}{fixable}{verdict}"
+    return f"| {severity(finding)} | {stated} | {finding.code} | {said} |"
 
 
 def _link(path: str, row: int) -> str:

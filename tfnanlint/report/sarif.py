@@ -22,6 +22,7 @@ from tfnanlint.pipeline.linter import load_rules
 from tfnanlint.report import escape, message, page
 from tfnanlint.report.linehash import line_hashes
 from tfnanlint.report.place import Paths, in_cell, region, utf16_units, written
+from tfnanlint.report.verdicts import sentence
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.suppression.fingerprint import fingerprints
 from tfnanlint.syntax.source import Source, Span
@@ -129,6 +130,7 @@ class Sarif:
                 "range": escape(finding.range),
                 "modes": list(finding.modes),
                 **({"fixedIn": finding.fixed_in} if finding.fixed_in else {}),
+                **({"verdict": escape(sentence(finding))} if finding.verdict else {}),
             }
         return result
 

@@ -1,0 +1,174 @@
+"""Findings proved by executing them: one worker for all tests of this file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tfnanlint.cli import main
+from tfnanlint.dev import repository
+from tfnanlint.diagnostics.verdicts import Proof, Verdict
+from tfnanlint.prove.host import MISSING, Host
+from tfnanlint.prove.run import Prover
+from tfnanlint.syntax.source import Source
+from tfnanlint.syntax.spans import Span
+
+pytestmark = pytest.mark.tensorflow
+HEAD = "import numpy as np\nimport tensorflow as tf\n\n\n"
+
+
+@pytest.fixture(scope="module")
+def prover():
+    with Prover(6.0) as made:
+        yield made
+
+
+def verdict(prover: Prover, text: str, code: str) -> Verdict:
+    source = Source("/nowhere/program.py", HEAD + text)
+    found = [finding for finding in repository.findings(source) if finding.code == code]
+    assert found, [finding.code for finding in repository.findings(source)]
+    return prover.verdict(source, found[0])
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "text"),
+    [
+        ("TFN301", "the value is -inf", "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n"),
+        (
+            "TFN202",
+            "the gradient of x is nan",
+            "def f(x, y):\n    return tf.sqrt(tf.reduce_sum(tf.square(x - y), axis=-1))\n",
+        ),
+        (
+            "TFN102",
+            "the value is nan",
+            "def f(x, m):\n    m = tf.cast(m > 0.5, tf.float32)\n"
+            "    return tf.reduce_sum(x * m) / tf.reduce_sum(m)\n",
+        ),
+        (
+            "TFN206",
+            "the gradient of x is nan",
+            "def f(x):\n    return tf.maximum(tf.math.log(tf.nn.relu(x)), -20.0)\n",
+        ),
+    ],
+)
+def test_hazards_are_proved_and_mended(prover, code, said, text):
+    shown = verdict(prover, text, code)
+    assert shown.proof is Proof.PROVED, shown
+    assert shown.witness is not None and shown.witness.said == said
+    assert shown.mended is True
+    assert shown.fix.startswith("finite; largest difference on ")
+
+
+def test_a_witness_is_a_program_that_shows_it(prover, tmp_path):
+    shown = verdict(prover, "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n", "TFN301")
+    path = tmp_path / "witness.py"
+    path.write_text(shown.witness.program)
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    before, after = done.stdout.split("repaired")
+    assert "inf" in before and "nan" in before
+    assert "inf" not in after and "nan" not in after
+
+
+def test_what_only_a_compiled_graph_shows_is_tried_there(prover):
+    shown = verdict(
+        prover, "def f(p):\n    return tf.math.log(1.0 - tf.sigmoid(p) + 1e-8)\n", "TFN402"
+    )
+    assert shown.proof is Proof.PROVED
+    assert shown.witness.mode == "graph"
+    assert [one.mode for one in shown.witness.modes if one.original is False] == ["graph", "xla"]
+
+
+def test_a_dead_gradient_is_shown_beside_a_living_one(prover):
+    text = (
+        "def f(z, y):\n    p = tf.clip_by_value(tf.nn.softmax(z), 1e-7, 1.0)\n"
+        "    return -tf.reduce_sum(y * tf.math.log(p))\n"
+    )
+    shown = verdict(prover, text, "TFN303")
+    assert shown.proof is Proof.PROVED
+    assert shown.witness.said == "the gradient of z is 0, and that of the repaired code is not"
+
+
+def test_a_false_alarm_is_not_proved(prover):
+    source = Source("/nowhere/p.py", HEAD + "def f(x):\n    return tf.math.log(tf.nn.relu(x))\n")
+    (finding,) = repository.findings(source)
+    safe = Source("/nowhere/p.py", source.text.replace("tf.nn.relu(x)", "1.0 + x * x "))
+    alarm = replace(finding, fixes=(), span=Span(finding.span.start, finding.span.end - 1))
+    assert prover.verdict(safe, alarm).proof is Proof.NOT_REPRODUCED
+
+
+def test_the_linted_program_is_never_run(prover, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mark = tmp_path / "ran"
+    effect = f"open({str(mark)!r}, 'w').close()\n"
+    (tmp_path / "numpy.py").write_text(effect)
+    (tmp_path / "program.py").write_text(
+        effect + HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
+    )
+    with Prover(4.0) as own:
+        source = Source("program.py", (tmp_path / "program.py").read_text())
+        (finding,) = repository.findings(source)
+        assert own.verdict(source, finding).proof is Proof.PROVED
+    assert not mark.exists()
+
+
+def test_a_slice_that_takes_too_long_is_ended():
+    step = {
+        "name": "a",
+        "spellings": ["10 ** 10 ** 10"],
+        "op": "endless",
+        "range": {"lo": 0.0, "hi": 1.0, "zero": True, "nan": False, "inf": False},
+        "inside": True,
+        "key": "",
+        "dtype": "",
+        "said": "",
+    }
+    program = {"inputs": [], "steps": [step], "site": "a", "sink": "a"}
+    job = {"original": program, "fixed": None, "equal": False, "modes": []}
+    job |= {"differentiated": "yes", "shown_in": []}
+    with Host(0.5) as host:
+        answer = host.run(job)
+        assert answer["status"] == "unsupported"
+        assert "time ran out" in answer["reason"] or "ended" in answer["reason"]
+
+
+def test_check_attaches_verdicts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(
+        HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
+        "def g(optimizer=tf.keras.optimizers.SGD(50.0)):\n    return optimizer\n"
+    )
+    code = main(
+        ["check", "--isolated", "-n", "--only-proved", "--preview", "a.py", "--output-format=json"]
+        + ["--output-format=sarif=out.sarif", "--output-format=markdown=out.md"]
+    )
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert code == 1
+    assert finding["verdict"]["status"] == "proved"
+    assert finding["verdict"]["witness"]["finite"]["eager"] == {"original": False, "repaired": True}
+    assert "proved: the value is -inf" in (tmp_path / "out.sarif").read_text()
+    assert "proved: the value is" in (tmp_path / "out.md").read_text()
+    assert main(["prove", "--isolated", "-n", "a.py:6", "--output-format=concise"]) == 1
+    out = capsys.readouterr().out
+    assert "proved: the value is -inf" in out and "fix: finite" in out
+
+
+def test_without_tensorflow_one_line_says_so(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n")
+    monkeypatch.setattr("tfnanlint.prove.host.importlib.util.find_spec", lambda name: None)
+    for words in (["prove", "a.py"], ["check", "--prove", "a.py"]):
+        assert main([*words, "--isolated"]) == 2
+        assert capsys.readouterr() == ("", f"error: {MISSING}\n")

@@ -1,0 +1,148 @@
+"""`tfnanlint prove`: execute what findings are about, and show the input that breaks it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tfnanlint.cli.flags import linter_of
+from tfnanlint.cli.outcome import CLEAN, FOUND, fail
+from tfnanlint.cli.terminal import columns, paint
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.diagnostics.verdicts import Proof
+from tfnanlint.files.discover import discover
+from tfnanlint.pipeline.check import Checked
+from tfnanlint.pipeline.linter import Linter
+from tfnanlint.prove.host import Unavailable
+from tfnanlint.prove.run import Prover
+from tfnanlint.report import WIDTH, View, escape
+from tfnanlint.report.concise import header
+from tfnanlint.report.wrap import wrapped
+
+_LINE = re.compile(r"(?P<path>.+):(?P<row>\d+)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `tfnanlint prove`: 1 where a finding was proved, 0 where none was."""
+    rows, paths = _targets(arguments.paths)
+    missing = [path for path in paths if not os.path.lexists(path)]
+    if missing:
+        return fail(f"no such file or directory: {missing[0]}")
+    linter = linter_of(arguments)
+    modes = linter.configuration.for_directory(os.getcwd()).setup.modes
+    counts: Counter[Proof] = Counter()
+    try:
+        with Prover(arguments.budget, modes) as prover:
+            files = _judged(linter, prover, paths or ["."], rows)
+            shown = _Json() if arguments.output_format == "json" else _People(arguments)
+            for checked in files:
+                counts.update(one.verdict.proof for one in checked.findings if one.verdict)
+                shown.file(checked)
+            shown.end(counts, prover.started)
+    except Unavailable as error:
+        return fail(str(error))
+    finally:
+        linter.close()
+    return FOUND if counts[Proof.PROVED] else CLEAN
+
+
+def _targets(words: Sequence[str]) -> tuple[dict[str, set[int]], list[str]]:
+    """The rows that are asked for, by absolute path, and the paths."""
+    rows: dict[str, set[int]] = {}
+    paths = []
+    for word in words:
+        match = None if os.path.lexists(word) else _LINE.fullmatch(word)
+        if match is not None:
+            rows.setdefault(os.path.abspath(match["path"]), set()).add(int(match["row"]))
+        paths.append(word if match is None else match["path"])
+    return rows, list(dict.fromkeys(paths))
+
+
+def _judged(
+    linter: Linter, prover: Prover, paths: Sequence[str], rows: dict[str, set[int]]
+) -> Iterator[Checked]:
+    for path in discover(list(paths), linter.configuration).files:
+        outcome = linter.file(path)
+        if outcome is None:
+            continue
+        checked = outcome.checked
+        wanted = rows.get(os.path.abspath(path))
+        if wanted:
+            kept = tuple(one for one in checked.findings if _on(one, checked, wanted))
+            checked = replace(checked, findings=kept)
+        yield prover.judged(checked)
+
+
+def _on(finding: Finding, checked: Checked, rows: set[int]) -> bool:
+    """Whether a finding touches one of some rows."""
+    source = checked.source
+    first = source.location(finding.span.start).row
+    last = source.location(max(finding.span.start, finding.span.end)).row
+    return any(first <= row <= last for row in rows)
+
+
+class _People:
+    """Findings with their verdicts and witnesses, for people."""
+
+    def __init__(self, arguments: argparse.Namespace):
+        self._view = View(paint(sys.stdout, arguments.color), columns(sys.stdout, WIDTH))
+        self._in_full = arguments.output_format == "full"
+
+    def file(self, checked: Checked) -> None:
+        for finding in checked.findings:
+            print("\n".join(self._told(finding, checked)))
+            sys.stdout.flush()
+
+    def _told(self, finding: Finding, checked: Checked) -> Iterator[str]:
+        verdict = finding.verdict
+        if verdict is None:
+            return
+        yield from header(finding, checked, self._view)
+        yield from self._item("", verdict.words)
+        witness = verdict.witness
+        if witness is None:
+            return
+        yield from self._item("fix: ", verdict.fix)
+        for each in witness.inputs:
+            if each.cut:
+                yield from self._item("taken as an input: ", f"{each.said} (given by {each.cut})")
+        if self._in_full:
+            yield from self._item("witness: ", "paste this into Python")
+            yield ""
+            yield from ("    " + line if line else "" for line in witness.program.splitlines())
+            yield ""
+
+    def _item(self, label: str, text: str) -> list[str]:
+        return wrapped(escape(text), self._view.width, f"  {label}", "      ")
+
+    def end(self, counts: Counter[Proof], started: float) -> None:
+        total = sum(counts.values())
+        if not total:
+            print("No findings to prove.", file=sys.stderr)
+            return
+        parts = ", ".join(f"{counts[proof]} {proof.value}" for proof in Proof)
+        print(
+            f"{total} findings: {parts}. TensorFlow was loaded in {started:.1f} s.", file=sys.stderr
+        )
+
+
+class _Json:
+    """The same as one list of objects."""
+
+    def __init__(self) -> None:
+        self._rows: list[object] = []
+
+    def file(self, checked: Checked) -> None:
+        from tfnanlint.report.json import described
+
+        self._rows += described(checked)
+
+    def end(self, counts: Counter[Proof], started: float) -> None:
+        from tfnanlint.report.wellformed import json_text
+
+        print(json_text(self._rows, indent=2))

@@ -1,0 +1,394 @@
+"""The search for a witness: inputs at which a slice gives NaN or Inf, in its value or its gradient.
+
+Runs in the worker. An input is only taken where the analysis would have it: every value on the way
+must be in the range that is known of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tfnanlint.prove.execution import Run, Runner, StepFailed
+from tfnanlint.prove.points import (
+    SEED,
+    STYLES,
+    Layout,
+    Point,
+    hazards,
+    layouts,
+    ordinary,
+    plain,
+    with_nan,
+)
+from tfnanlint.prove.program import NAMES, Input, Program, Step
+
+MOST_POINTS = 400
+MOST_LAYOUTS = 3  # that run; each is searched
+_ORDINARY, _LEAST_ORDINARY = 12, 3  # draws on which the fix is compared
+_LOST = 1e-3  # relative error that counts as lost digits
+_IN_MODES = 40  # points that are tried as a graph, and compiled
+_OF_DTYPES = (("bool", "bool"), ("not in the list of allowed", "int32"), ("int32", "int32"))
+
+
+@dataclass
+class Evidence:
+    """What a point shows: `kind` (value, gradient, dead, digits), `said` in words, whether the fix
+    mends it.
+    """
+
+    kind: str
+    said: str
+    mode: str
+    point: Point
+    layout: Layout
+    before: Run
+    after: Run | None
+    mended: bool | None
+
+
+def searched(job: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a job, as JSON."""
+    started = time.process_time()
+    original = Program.of_dict(job["original"])
+    fixed = None if job["fixed"] is None else Program.of_dict(job["fixed"])
+    search = Search(original, fixed, job, started + job["seconds"])
+    answer = search.answer()
+    answer["seconds"] = round(time.process_time() - started, 3)
+    return answer
+
+
+class Search:
+    """One search. `deadline` is in seconds that this process has computed: a busy machine finds no
+    less.
+    """
+
+    def __init__(
+        self, original: Program, fixed: Program | None, job: dict[str, Any], deadline: float
+    ):
+        import numpy as np
+
+        self.inputs = _inputs(original, fixed)
+        self.original = original
+        self.fixed = fixed
+        self.differentiated = job["differentiated"]
+        self.equal = job["equal"]  # the fix is to give the same numbers everywhere
+        self.modes: Sequence[str] = job["modes"]
+        self.shown_in: Sequence[str] = job["shown_in"]  # the modes of the finding
+        self.deadline = deadline
+        self.draw = np.random.default_rng(SEED)
+        self.tried = 0
+        self.unfixed = ""
+        self._failed: StepFailed | None = None  # the one that came furthest
+        self._typed_at = ""  # the step for which an input was given another dtype
+        self._typed: set[str] = set()
+        self._untyped = (original, fixed)
+        self._runner: Runner | None = None
+        self._repaired: Runner | None = None
+
+    @property
+    def over(self) -> bool:
+        return time.process_time() > self.deadline
+
+    def answer(self) -> dict[str, Any]:
+        """What was found, as JSON."""
+        best: Evidence | None = None
+        running = self._running()
+        while not running and self._retreats():
+            running = self._running()
+        if not running:
+            return {"status": "unsupported", "reason": self.unfixed or "no shapes fit its inputs"}
+        for layout, before, after in running:
+            self._runner, self._repaired = before, after
+            evidence = self._in_layout(layout)
+            if evidence is not None and (best is None or evidence.mended and not best.mended):
+                best = evidence
+                kept = before, after
+            if best is not None and best.mended is not False:
+                break
+        if best is None:
+            return {
+                "status": "not reproduced",
+                "reason": f"{self.tried} inputs were tried",
+                "tried": self.tried,
+            }
+        return self._proved(best, *kept)
+
+    # Layouts
+
+    def _running(self) -> list[tuple[Layout, Runner, Runner | None]]:
+        """The layouts in which the slices run on ordinary inputs, at most `MOST_LAYOUTS`."""
+        running: list[tuple[Layout, Runner, Runner | None]] = []
+        ranks: set[tuple[int, ...]] = set()
+        self._failed = None
+        for layout in layouts(self.inputs):
+            rank = tuple(len(shape) for shape in layout.shapes)
+            if self.over or len(running) == MOST_LAYOUTS:
+                break
+            if rank in ranks and running:
+                continue
+            point = ordinary(self.inputs, layout, self.draw)
+            runner = Runner(self.original, self.inputs)
+            try:
+                runner.prepare(point, layout)
+            except StepFailed as error:
+                if self._failed is None or error.at > self._failed.at:
+                    self._failed = error
+                continue
+            ranks.add(rank)
+            running.append((layout, runner, self._prepared(point, layout)))
+        return running
+
+    def _retreats(self) -> bool:
+        """Take what the step gives that fails in all layouts as an input; False where it cannot be:
+        it is what the finding is about, or is made of it.
+        """
+        failed = self._failed
+        if failed is None or self.over:
+            return False
+        self.unfixed = str(failed)
+        if self._retyped(failed):
+            return True
+        cut = self._cut_before(failed.step)
+        if cut is None:
+            return False
+        self.original = self.original.without(cut.key)
+        if self.fixed is not None:
+            self.fixed = self.fixed.without(cut.key)
+        self.inputs = _inputs(self.original, self.fixed)
+        return True
+
+    def _retyped(self, failed: StepFailed) -> bool:
+        """Give one input that the failed step takes the dtype that the error asks for; False where
+        that is not the reason, or each was tried.
+        """
+        wanted = next((dtype for word, dtype in _OF_DTYPES if word in str(failed)), "")
+        if self._typed_at == failed.step.key:
+            self.original, self.fixed = self._untyped
+        else:
+            self._typed_at, self._typed = failed.step.key, set()
+            self._untyped = self.original, self.fixed
+        names = NAMES.findall(failed.step.spellings[0])
+        loose = [one for one in self.original.inputs if one.name in names and not one.dtype]
+        loose = [one for one in loose if one.key not in self._typed]
+        if not wanted or not loose:
+            return False
+        chosen = min(loose, key=lambda one: names.index(one.name)).key
+        self._typed.add(chosen)
+        self.original = self.original.retyped((chosen,), wanted)
+        if self.fixed is not None:
+            self.fixed = self.fixed.retyped((chosen,), wanted)
+        self.inputs = _inputs(self.original, self.fixed)
+        return True
+
+    def _cut_before(self, failed: Step) -> Step | None:
+        """The step that is not computed any more: the one that failed, or where that is part of
+        what the finding is about, one that it is made of.
+        """
+        known = {step.name: step for step in self.original.steps}
+        operands = [known[name] for name in NAMES.findall(failed.spellings[0]) if name in known]
+        for step in (failed, *operands):
+            if not step.inside and self.original.site not in self.original.behind(step.name):
+                return step
+        return None
+
+    def _prepared(self, point: Point, layout: Layout) -> Runner | None:
+        if self.fixed is None:
+            return None
+        runner = Runner(self.fixed, self.inputs)
+        try:
+            runner.prepare(point, layout)
+        except StepFailed as error:
+            self.unfixed = f"the fixed slice does not run: {error}"
+            return None
+        return runner
+
+    # Points
+
+    def _in_layout(self, layout: Layout) -> Evidence | None:
+        best: Evidence | None = None
+        others: list[Point] = []
+        points = hazards(self.inputs, layout, self.draw)
+        for at, point in enumerate(points):
+            if at == MOST_POINTS or self.over or not point and at:
+                break
+            evidence = self._at(point, layout)
+            if evidence is None:
+                others.append(point)
+            elif best is None or evidence.mended and not best.mended:
+                best = evidence
+            if best is not None and (best.mended is not False or at > MOST_POINTS // 4):
+                break
+        if best is None:
+            best = self._in_modes(others[:_IN_MODES], layout)
+        if best is None:
+            for point in with_nan(self.inputs, layout, self.draw):
+                best = best or self._of_nan(point, layout)
+        return best or self._finite(others, layout)
+
+    def _at(self, point: Point, layout: Layout) -> Evidence | None:
+        """The evidence of a point, run eagerly."""
+        assert self._runner is not None
+        self.tried += 1
+        before = self._runner.run(point, layout)
+        if before.error or before.outside:
+            return None
+        kind = before.kind(self.differentiated)
+        if not kind and (self._repaired is None or before.finite):
+            return None
+        after = None if self._repaired is None else self._repaired.run(point, layout)
+        mended = None if after is None else not after.error and after.finite
+        if mended is False and (not kind or self.equal):
+            return None  # what the fix is not about, or a number that is too large for both
+        if not kind and not mended:
+            return None
+        kind = kind or before.any_kind
+        return Evidence(kind, before.words(kind), "eager", point, layout, before, after, mended)
+
+    def _of_nan(self, point: Point, layout: Layout) -> Evidence | None:
+        """A point with NaN in it shows something where the fix is finite there."""
+        if self._runner is None or self._repaired is None:
+            return None
+        self.tried += 1
+        before = self._runner.run(point, layout)
+        after = self._repaired.run(point, layout)
+        if not before.error and not after.error and before.tests_unlike(after):
+            said = "the condition comes out otherwise where the data hold NaN"
+            return Evidence("test", said, "eager", point, layout, before, after, True)
+        if before.error or before.finite or after.error or not after.finite:
+            return None
+        kind = before.any_kind
+        said = f"{before.words(kind)}, where the data hold NaN"
+        return Evidence(kind, said, "eager", point, layout, before, after, True)
+
+    def _in_modes(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
+        """What only a graph, or only XLA shows."""
+        assert self._runner is not None
+        for mode in self.modes:
+            if mode == "eager" or self.over:
+                continue
+            for point in points:
+                if self.over:
+                    return None
+                before = self._runner.compiled(mode, point, layout)
+                if before.error or before.finite:
+                    continue
+                after = None
+                if self._repaired is not None:
+                    after = self._repaired.compiled(mode, point, layout)
+                mended = None if after is None else not after.error and after.finite
+                if mended is False or mended is None and "eager" in self.shown_in:
+                    continue
+                kind = before.any_kind
+                return Evidence(
+                    kind, before.words(kind), mode, point, layout, before, after, mended
+                )
+        return None
+
+    def _finite(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
+        """What a finite run can show beside the repaired one: a dead gradient, lost digits."""
+        if self._runner is None or self._repaired is None:
+            return None
+        for point in points[:60]:
+            if self.over:
+                return None
+            before = self._runner.run(point, layout)
+            after = self._repaired.run(point, layout)
+            if before.error or after.error or before.outside or not after.finite:
+                continue
+            dead = before.dead_beside(after)
+            if dead:
+                said = f"the gradient of {dead} is 0, and that of the repaired code is not"
+                return Evidence("dead", said, "eager", point, layout, before, after, True)
+            lost = self._lost(point, layout, before, after)
+            if lost:
+                return Evidence("digits", lost, "eager", point, layout, before, after, True)
+        return None
+
+    def _lost(self, point: Point, layout: Layout, before: Run, after: Run) -> str:
+        """How much the value is off, in words, where the repaired one is not."""
+        assert self._runner is not None
+        exact = self._runner.exact(point, layout)
+        if exact is None:
+            return ""
+        off, mended = before.error_of(exact), after.error_of(exact)
+        if off < _LOST or mended > off / 100:
+            return ""
+        return f"{off:.0%} of the value is rounding error; of the repaired one {mended:.1g}"
+
+    # The answer
+
+    def _proved(
+        self, evidence: Evidence, runner: Runner, repaired: Runner | None
+    ) -> dict[str, Any]:
+        answer: dict[str, Any] = {
+            "status": "proved",
+            "kind": evidence.kind,
+            "said": evidence.said,
+            "mode": evidence.mode,
+            "mended": evidence.mended,
+            "tried": self.tried,
+            "unfixed": self.unfixed if repaired is None else "",
+            "inputs": [
+                {
+                    "name": one.name,
+                    "said": one.said,
+                    "cut": one.cut,
+                    "dtype": dtype,
+                    **plain(value),
+                }
+                for one, value, dtype in zip(self.inputs, evidence.point, evidence.layout.dtypes)
+            ],
+            "before": evidence.before.as_dict(),
+            "after": None if evidence.after is None else evidence.after.as_dict(),
+            "original": runner.text("original"),
+            "repaired": None if repaired is None else repaired.text("repaired"),
+        }
+        if repaired is not None:
+            answer["compared"] = self._compared(evidence.layout, runner, repaired)
+        answer["modes"] = self._modes(evidence, runner, repaired)
+        return answer
+
+    def _modes(
+        self, evidence: Evidence, runner: Runner, repaired: Runner | None
+    ) -> dict[str, list[bool | None]]:
+        """By mode, whether the original and the repaired slice are finite on the witness."""
+        shown: dict[str, list[bool | None]] = {}
+        for mode in self.modes:
+            if mode == "eager":
+                runs = [runner.run(evidence.point, evidence.layout)]
+                runs += [repaired.run(evidence.point, evidence.layout)] if repaired else []
+            elif self.over:
+                continue
+            else:
+                runs = [runner.compiled(mode, evidence.point, evidence.layout)]
+                if repaired is not None:
+                    runs.append(repaired.compiled(mode, evidence.point, evidence.layout))
+            shown[mode] = [None if run.error else run.finite for run in runs]
+        return shown
+
+    def _compared(self, layout: Layout, runner: Runner, repaired: Runner) -> dict[str, Any]:
+        """How the repaired slice does on ordinary inputs: the largest relative difference, and
+        whether its gradient is alive.
+        """
+        largest, alive, count = 0.0, True, 0
+        for at in range(_ORDINARY):
+            if self.over and at >= _LEAST_ORDINARY:
+                break
+            point = ordinary(self.inputs, layout, self.draw, at % STYLES)
+            before, after = runner.run(point, layout), repaired.run(point, layout)
+            if before.error or after.error or not before.finite:
+                continue
+            count += before.size
+            largest = max(largest, after.error_of(before))
+            alive = alive and not after.dead_beside(before)
+        return {"numbers": count, "largest": largest, "alive": alive}
+
+
+def _inputs(original: Program, fixed: Program | None) -> list[Input]:
+    """The inputs of both slices, those that are the same once."""
+    known = {one.key for one in original.inputs}
+    more = [] if fixed is None else [one for one in fixed.inputs if one.key not in known]
+    return [*original.inputs, *more]

@@ -1,0 +1,62 @@
+"""Runs somebody's program with every operation of TensorFlow checked, in a process of its own.
+
+    python -P -m tfnanlint.trace.watched REPORT [-m MODULE | SCRIPT] ARGS
+
+Where the program meets NaN or Inf, the error is written to REPORT and the exit code is MET.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+import traceback
+from typing import Any
+
+MET = 97  # the exit code; no other use of it is known
+_SIGN = "Detected Infinity or NaN"
+_TALLEST = 300  # frames of a stack that are told
+
+
+def run(words: list[str]) -> int:
+    """Run a program; the exit code."""
+    report, module, arguments = words[0], words[1] == "-m", words[1:]
+    program = arguments[1] if module else arguments[0]
+    sys.argv = arguments[1:] if module else arguments
+    sys.path.insert(0, os.getcwd() if module else os.path.dirname(os.path.abspath(program)))
+    import tensorflow as tf
+
+    tf.debugging.enable_check_numerics(stack_height_limit=_TALLEST, path_length_limit=4096)
+    try:
+        if module:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(program, run_name="__main__")
+    except tf.errors.InvalidArgumentError as error:
+        text = "".join(traceback.format_exception(error))
+        if _SIGN not in text:
+            raise
+        with open(report, "w", encoding="utf-8") as stream:
+            json.dump({"text": text, "step": _step()}, stream)
+        return MET
+    return 0
+
+
+def _step() -> int | None:
+    """The steps that the optimizers of the program have taken."""
+    import gc
+
+    counts = [_iterations(one) for one in gc.get_objects() if hasattr(type(one), "iterations")]
+    return max((count for count in counts if count is not None), default=None)
+
+
+def _iterations(optimizer: Any) -> int | None:
+    try:
+        return int(optimizer.iterations)
+    except (TypeError, ValueError, AttributeError, RuntimeError, NotImplementedError):
+        return None
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
