@@ -76,7 +76,7 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         angle,
         None,
-        f"{what} is 0, but its gradient is 0 / 0, NaN",
+        f"{what} is 0, but its gradient is 0 / 0, which is NaN",
         Certainty.MAY if shown else Certainty.UNKNOWN,
         fixes,
         covers=[root.node for root in inside],
@@ -109,7 +109,7 @@ def masked(angle: Site, here: Context) -> list[Fix]:
         "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), tf.where({m}, {x}, tf.ones_like({x}))), "
         "tf.zeros_like({y}))",
         m=moves,
-        title="mask the origin (gradient 0 there)",
+        title="mask the origin (the gradient there is 0)",
         claim=Claim.EQUAL_WHERE_FINITE,
         **holes,
     )

@@ -48,7 +48,7 @@ LOGARITHMS = {"tf.math.log": math.e, "tf.math.log1p": math.e, "ops.log2": 2.0, "
 NAMES = {
     "tf.divide": "division",
     "tf.math.reciprocal": "reciprocal",
-    "tf.math.rsqrt": "reciprocal root",
+    "tf.math.rsqrt": "reciprocal square root",
 }
 LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning in the dtype
 
@@ -117,8 +117,8 @@ def message(masked: Masked, here: Context) -> str:
     )
     what = "logarithm" if site.op.name in LOGARITHMS else NAMES[site.op.name]
     return (
-        f"'{name}' {where} clips the value of this {what}, not its gradient: where the input is {edge} it is NaN (0 * inf), "
-        "and wherever the clip acts it is 0"
+        f"'{name}' {where} clips the value of this {what}, not its gradient, which is NaN (0 * "
+        f"inf) where the input is {edge} and 0 where the clip applies"
     )
 
 

@@ -64,7 +64,7 @@ WORDS = {
     "tf.math.floordiv": "floor division",
     "tf.truncatemod": "remainder of a division",
     "tf.truncatediv": "division",
-    "tf.math.rsqrt": "reciprocal root",
+    "tf.math.rsqrt": "reciprocal square root",
     "tf.math.reciprocal": "reciprocal",
 }
 
@@ -94,12 +94,12 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if unsure and shown.by_bounds and divisors.is_rarely_zero(division, divisor):
         certainty = Certainty.UNKNOWN
     name = WORDS.get(division.op.name, "division")
-    effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
+    effect = "at 0 the result is Inf" if param == "x" else "at 0 the result is Inf or NaN"
     fixes = [] if form and densities.is_ratio(division) else whole_repairs(division, param, here)
     yield here.finding(
         division,
         param,
-        f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and so is the gradient",
+        f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and the gradient NaN",
         certainty,
         fixes,
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
@@ -116,7 +116,9 @@ def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
     for later in quotients.later_divisors(here, division) if fixes else ():
         if zero_evidence(later, later.value("y"), here) is None:
             place = here.source.location(here.source.span(later.node).start).words
-            here.no_fix = f"{place} divides by what is made of it, which may be 0 then, too"
+            here.no_fix = (
+                f"{place} divides by a value computed from this result, which may then be 0 as well"
+            )
             return []
     return fixes
 
@@ -147,14 +149,20 @@ def is_inside(root: Site, division: Site, here: Context) -> bool:
 def advice(division: Site, divisor: Value) -> str:
     """What to do where no fix is offered; empty where the reason says it."""
     if divisor.nonnegative and quotients.of_half(division) and not quantities.zero_meant(division):
-        return "in float16 no floor is far enough below ordinary values: divide in float32"
+        return "in float16 every usable floor is too close to ordinary values: divide in float32"
     if densities.is_ratio(division):
-        return "divide by subtracting logarithms: tf.exp(log_p - log_q), of log_softmax or log_prob"
+        return "subtract logarithms instead: tf.exp(log_p - log_q), from log_softmax or log_prob"
     if divisor.nonnegative or repairs.roots(divisor) or evidence.not_counted(divisor):
         return ""
     if not divisor.known:
-        return "nothing shows the sign of the divisor, so no floor is offered: where it is never negative, tf.maximum(divisor, eps) is one"
-    return "the divisor changes its sign, so no floor keeps it away from 0: make it positive, e.g. tf.nn.softplus(v) + eps"
+        return (
+            "the sign of the divisor is unknown, so no floor is offered; if it is never "
+            "negative, use tf.maximum(divisor, eps)"
+        )
+    return (
+        "the divisor can be positive or negative, so no floor keeps it away from 0: make it "
+        "positive, e.g. tf.nn.softplus(v) + eps"
+    )
 
 
 def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:
@@ -162,7 +170,8 @@ def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         psnr,
         None,
-        "the PSNR of two equal images is Inf and its gradient NaN: the mean squared error is 0",
+        "the PSNR of two equal images: the mean squared error is 0, so the result is Inf and the "
+        "gradient NaN",
         certainty,
     )
 
@@ -186,8 +195,8 @@ def clipped_shares(clip: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         "y",
-        "division by the sum of values that are kept above 0 only afterwards, so that all can be 0: 0 / 0 is NaN, "
-        "which the clip leaves NaN, and so is the gradient",
+        "division by the sum of values that are clipped above 0 only afterwards: when all of "
+        "them are 0, the result and its gradient are NaN, and the clip keeps the NaN",
         Certainty.MAY,
         quotients.zeros(here, quotient),
         doubtful=True,

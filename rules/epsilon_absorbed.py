@@ -83,8 +83,9 @@ def bounds(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             param,
-            f"{text} is exactly {side} in {dtype}: the bound lets {side} through, so that log(1 - p), "
-            "1 / (1 - p) and acos(p) are still infinite there or have an infinite gradient",
+            f"{text} is exactly {side} in {dtype}, so the bound does not exclude {side}: log(1 "
+            "- p), 1 / (1 - p) and acos(p) are still infinite there or have an infinite "
+            "gradient",
             certainty,
             nearer(site, param, side, dtype, here),
             node=site.args[param],
@@ -115,7 +116,7 @@ def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list
         site,
         bound,
         node=site.args[param],
-        title=f"use {bound}, which {dtype} can tell from {side}",
+        title=f"use {bound}, which {dtype} distinguishes from {side}",
         claim=Claim.SHIFTED,
         cost=f"values beyond {bound} become {bound}; the gradient is 0 there",
     )
@@ -132,16 +133,20 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
     eps = absorbed_epsilon_repairs.epsilon_text(lost.eps)
     dtype = lost.x.dtype or "float32"
     if lost.folded:
-        why = f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is gone, and at p = 1 this is 0"
+        why = (
+            f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is lost, and the result is 0 at p = 1"
+        )
     elif lost.modes == ("xla",):
         why = (
-            f"the {eps} is lost in {dtype} under XLA (jit_compile, Keras fit on a GPU), which reorders it to 1 + {eps} - p: at p = 1 "
-            "this is 0; what reads 1 - p beside it keeps a tf.function from doing so"
+            f"the {eps} is lost in {dtype} under XLA (jit_compile, Keras fit on a GPU), which "
+            f"reorders the sum to 1 + {eps} - p: the result is 0 at p = 1. A tf.function keeps "
+            "the order because 1 - p is used elsewhere"
         )
     else:
         why = (
-            f"the {eps} is lost in {dtype} as soon as the code is compiled (tf.function, Keras fit, XLA and TF1 graphs reorder "
-            f"it to 1 + {eps} - p): at p = 1 this is 0"
+            f"the {eps} is lost in {dtype} as soon as the code is compiled (tf.function, Keras "
+            f"fit, XLA and TF1 graphs reorder the sum to 1 + {eps} - p): the result is 0 at p = "
+            "1"
         )
     yield here.finding(
         site,

@@ -130,7 +130,7 @@ def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             param,
-            f"{text} is 0 in {dtype}: the guard does nothing, and where the value is 0 this is not finite",
+            f"{text} is 0 in {dtype}, so this guard has no effect: at 0 the result is not finite",
             Certainty.MAY,
             larger(site, guard, eps_param, x, here),
             node=guard.node if inside else None,
@@ -155,9 +155,9 @@ def larger(site: Site, guard: Site, param: str, x: Value, here: Context) -> list
         guard,
         eps,
         node=node,
-        title=f"use {eps}, which {x.dtype or 'float32'} can hold",
+        title=f"use {eps}, which {x.dtype or 'float32'} can represent",
         claim=Claim.SHIFTED,
-        cost=f"values move by up to {eps}",
+        cost=f"values change by up to {eps}",
     )
 
 
@@ -178,9 +178,9 @@ def normalized(site: Site, here: Context) -> Iterator[Finding]:
         site,
         "epsilon",
         "1e-2",
-        title="use 1e-2, which float16 can hold",
+        title="use 1e-2, which float16 can represent",
         claim=Claim.SHIFTED,
-        cost="rows shorter than 0.1 are no longer brought to length 1",
+        cost="rows shorter than 0.1 are no longer scaled to length 1",
     )
     yield here.finding(
         site,
@@ -204,13 +204,13 @@ def without(site: Site, param: str, here: Context) -> Iterator[Finding]:
         "1e-3",
         title="use 1e-3, the default of Keras",
         claim=Claim.SHIFTED,
-        cost="normalised values move by up to 0.05 %",
+        cost="normalised values change by up to 0.05 %",
     )
     yield here.finding(
         site,
         None,
-        "without an epsilon the variance of a constant row or column is 0, and the normalised values are "
-        "NaN",
+        "normalisation without an epsilon: the variance of a constant row or column is 0, and "
+        "the result is NaN",
         Certainty.MAY,
         fixes,
     )
@@ -227,7 +227,7 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
     if not gone and site.op.name not in STEPS:
         return
     what = (
-        "is 0 in float16: where a gradient is 0 the weight becomes NaN"
+        "is 0 in float16: a weight becomes NaN where its gradient is 0"
         if gone
         else "is too small for float16: a gradient near 0 makes a step of about 10"
     )
@@ -237,7 +237,7 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
         "1e-4",
         title="use epsilon=1e-4",
         claim=Claim.SHIFTED,
-        cost="steps along gradients of less than about 1e-4 get smaller",
+        cost="steps for gradients of less than about 1e-4 get smaller",
     )
     yield here.finding(
         site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes
@@ -251,9 +251,9 @@ def float_type(site: Site, here: Context) -> Iterator[Finding]:
         site,
         "{call}\nK.set_epsilon(1e-3)",
         call=site.node,
-        title="set Keras' epsilon to 1e-3",
+        title="set the epsilon of Keras to 1e-3",
         claim=Claim.SHIFTED,
-        cost="all that uses Keras' epsilon moves by up to 1e-3",
+        cost="every result that uses the epsilon of Keras changes by up to 1e-3",
     )
     yield here.finding(
         site,

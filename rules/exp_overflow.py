@@ -36,7 +36,7 @@ from tfnanlint.api import (
     on_a_grid,
     rule,
     shifted_by_maximum,
-    words,
+    value_in_words,
 )
 
 LOG_2 = math.log(2.0)
@@ -62,11 +62,11 @@ def check(exp: Site, here: Context) -> Iterator[Finding]:
         return
     even = exp.op.name == "tf.cosh"
     certainty = Certainty.MUST if x.lo > limit or even and x.hi < -limit else Certainty.MAY
-    says = "always overflows" if certainty is Certainty.MUST else "can overflow"
     yield here.finding(
         exp,
         param,
-        f"exponential of a value that is {words(x)}: above {limit:.1f} it {says}, and the gradient with it",
+        f"exponential of {value_in_words(x)}: above {limit:.1f} the result and its gradient are "
+        "Inf",
         certainty,
         help=f"bound the exponent from above, e.g. tf.minimum(x, {math.floor(limit * 0.9)}.0)",
     )

@@ -86,7 +86,8 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         minus,
         None,
-        f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
+        f"{form} loses the digits of a small x: in float32 the result is 0 below 6e-8; expm1 "
+        "keeps them",
         Certainty.MAY,
         fixes,
         modes=("eager", "graph", "xla") if sign else ("eager", "xla"),

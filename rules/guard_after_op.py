@@ -53,8 +53,8 @@ WORDS = {
 }
 # Where it shows, by the modes in which it does.
 WHERE = {
-    ("xla",): "under XLA (jit_compile, Keras fit on a GPU); other modes keep it 0",
-    ("eager", "graph"): "in eager mode and tf.function (under XLA the relu stops it)",
+    ("xla",): "under XLA (jit_compile, Keras fit on a GPU) and stays 0 in other modes",
+    ("eager", "graph"): "in eager mode and tf.function, but not under XLA",
     ALWAYS: "in every mode",
 }
 # Functions of TensorFlow and Keras 3 that guard in this way themselves: what they normalise, and
@@ -101,7 +101,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        f"the guard comes after the {what}: at 0 the gradient inside is already Inf, and becomes NaN {WHERE[modes]}",
+        f"the guard comes after the {what}, whose gradient is Inf at 0: the gradient becomes "
+        f"NaN {WHERE[modes]}",
         max(grades),
         late_guard_repairs.repaired(here, site, guard),
         modes=modes,
@@ -144,8 +145,9 @@ def ready_made(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         param,
-        f"{site.op.name.rpartition('.')[2]} guards after its root: at {where} the gradient is NaN under XLA "
-        "(jit_compile, Keras fit on a GPU); other modes keep it finite",
+        f"{site.op.name.rpartition('.')[2]} adds its guard after its square root: the gradient "
+        f"of {where} is NaN under XLA (jit_compile, Keras fit on a GPU) and finite in other "
+        "modes",
         Certainty.UNKNOWN,
         modes=("xla",),
         help="tf.math.l2_normalize guards under the root" if where == "a zero vector" else "",

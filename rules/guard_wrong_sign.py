@@ -43,7 +43,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     step,
-    words,
+    value_in_words,
 )
 
 LARGEST = 0.1  # what is added beyond this is a term, not a guard
@@ -82,8 +82,8 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             log,
             "x",
-            f"the {text} protects from 0 only, and what it is added to is {words(x)}: below -{text} the "
-            "logarithm is NaN",
+            f"the {text} added to {value_in_words(x)} only protects against 0: below -{text} "
+            "the logarithm is NaN",
             Certainty.MAY,
             floored(log, guard, param, eps_param, x, here),
             covers=[guard.node] if guard.node is not None else (),
@@ -102,9 +102,10 @@ def floored(
         "tf.maximum({x}, {eps})",
         x=guard.args[param],
         eps=guard.args[eps_param],
-        title="floor instead of adding: tf.maximum(x, eps)",
+        title="use a floor instead of a sum: tf.maximum(x, eps)",
         claim=Claim.SHIFTED,
-        cost="values below eps become eps and get no gradient; the others lose the eps that was added",
+        cost="values below eps become eps and get no gradient; other values no longer include "
+        "the added eps",
     )
 
 
@@ -123,7 +124,7 @@ def stopped(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "the floor under this logarithm is 0 itself: there it is -inf and its gradient infinite",
+        "the floor under this logarithm is 0: at 0 the result is -inf and the gradient infinite",
         Certainty.MAY,
         raised(guard, node, log, here),
         covers=[guard.node] if guard.node is not None else (),

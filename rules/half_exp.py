@@ -54,20 +54,20 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         fixes = here.rewrite(
             root,
             "tf.exp({half} * {x})",
-            title="take half of the exponent",
+            title="halve the exponent instead",
             claim=Claim.EQUAL,
             half=str(power),
             x=argument(exp, "x", "exponent"),
         )
     what, end = (
-        ("square root", "the gradient NaN, above 88 it is inf")
+        ("square root", "the gradient NaN, above 88 the result is inf")
         if power > 0
-        else ("one over the square root", "this inf")
+        else ("reciprocal square root", "the result inf")
     )
     yield here.finding(
         root,
         root.op.main,
-        f"{what} of an exponential: below -87 (float32) the exponential is 0 and {end}",
+        f"{what} of an exponential: below -87 (in float32) the exponential is 0 and {end}",
         Certainty.MAY,
         fixes,
     )

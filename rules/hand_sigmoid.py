@@ -64,8 +64,8 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         None,
-        f"sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -{largest(exp.value('x'))}, "
-        "and the gradient becomes NaN",
+        f"sigmoid written as 1 / (1 + exp(-x)): below -{largest(exp.value('x'))} the "
+        "exponential overflows and the gradient is NaN",
         Certainty.MAY,
         sigmoid(quotient, exp, here) if exp.complete else [],
     )
@@ -129,7 +129,7 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
         title="use sigmoid",
         claim=Claim.EQUAL_WHERE_FINITE,
         **holes,
-        cost="the gradient has up to 5 bits less for x above 10, where it is below 1e-4",
+        cost="for x above 10 the gradient, which is below 1e-4 there, loses up to 5 bits",
     )
 
 
@@ -175,8 +175,8 @@ def found_tanh(quotient: Site, exp: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         None,
-        f"tanh written out with exponentials: beyond {largest(x)} it is inf / inf, NaN, and so is the "
-        "gradient",
+        f"tanh written with exponentials: beyond {largest(x)} the result is inf / inf, so it "
+        "and its gradient are NaN",
         Certainty.MAY,
         fixes,
     )

@@ -90,7 +90,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         "x",
-        f"softmax written as {form}: NaN as soon as one exponential overflows{none}",
+        f"softmax written as {form}: the result is NaN as soon as one exponential overflows{none}",
         Certainty.MAY,
         fixes,
         covers=logarithm(quotient, here),
@@ -207,5 +207,5 @@ def softmax(quotient: Site, exp: Site, total: Site, guard: bool, here: Context) 
         x=argument(exp, "x", "scores"),
         axis=argument(total, "axis", "axis"),
         claim=Claim.SHIFTED if guard else Claim.EQUAL,
-        cost="the weights of a row sum to 1 without the epsilon" if guard else "",
+        cost="without the epsilon the weights of a row sum to exactly 1" if guard else "",
     )

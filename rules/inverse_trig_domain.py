@@ -49,7 +49,7 @@ from tfnanlint.api import (
     rounded,
     rule,
     truth_only,
-    words,
+    value_in_words,
 )
 
 CUT = ("tf.acos", "tf.asin")
@@ -102,7 +102,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     )
     name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])
     edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
-    what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
+    what = value_in_words(x)
     yield here.finding(
         inverse,
         "x",
@@ -256,9 +256,12 @@ def bounded(x: Value, low: Bound, high: Bound) -> str:
 def cost(inverse: Site, margin: str, dtype: str) -> str:
     """What a margin costs: by how much an angle next to the edge moves."""
     if inverse.op.name not in CUT:
-        return f"arguments beyond the margin are moved by {margin}; the gradient is 0 there"
+        return f"arguments beyond the margin change by {margin} and get no gradient"
     angle = math.acos(rounded(1 - float(margin), dtype))
-    return f"results nearer to that at the edge than {angle:.0e} become {angle:.0e}, with a gradient of 0"
+    return (
+        f"results closer than {angle:.0e} to the result at the edge stop at that distance and get "
+        "no gradient"
+    )
 
 
 def exact(clip: Site, lo: float, hi: float) -> bool:

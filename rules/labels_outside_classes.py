@@ -96,10 +96,10 @@ def judged(site: Site, pair: Pairing, labels: Value, here: Context) -> Iterator[
     yield here.finding(
         site,
         None,
-        f"{outside} is outside the {count} classes 0 to {count - 1} of the last layer: an error on the CPU, "
-        "NaN on a GPU and under XLA",
+        f"{outside} is outside the {count} classes 0 to {count - 1} of the last layer: the loss "
+        "raises an error on the CPU and is NaN on a GPU and under XLA",
         Certainty.MAY,
         modes=MODES,
         node=site.node,
-        help="count classes from 0, or give the last layer one unit for each label",
+        help="number the classes from 0, or give the last layer a unit for each label",
     )

@@ -73,7 +73,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         None,
-        f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; log1p keeps them",
+        f"{form} loses the digits of a small x: in float32 the result is 0 below 6e-8; log1p "
+        "keeps them",
         Certainty.UNKNOWN if of_an_object(total, param, log) else Certainty.MAY,
         fixes,
         modes=("eager", "xla"),

@@ -55,10 +55,10 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         "x",
-        f"logarithm of data that is {words(x)}, shifted by {number_text(shift)}: rows below "
+        f"logarithm of data {words(x)}, shifted by {number_text(shift)}: rows below "
         f"-{number_text(shift)} become NaN",
         Certainty.MAY,
-        help="take sign(x) * log1p(abs(x)) for data of both signs",
+        help="use sign(x) * log1p(abs(x)) for data of both signs",
     )
 
 

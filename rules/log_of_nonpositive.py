@@ -48,6 +48,7 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
+    Value,
     evidence,
     filler,
     logarithm_arguments,
@@ -56,7 +57,7 @@ from tfnanlint.api import (
     never_reached,
     repairs,
     rule,
-    words,
+    value_in_words,
 )
 
 
@@ -78,22 +79,30 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     limit = "0" if edge == 0 else "-1"
     fixes = repairs.logarithm(here, log, edge=edge)
-    if certainty is Certainty.UNKNOWN:
-        what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
-    else:
-        by_dividend = not x.known and certainty is Certainty.MAY
-        what = (
-            "a quotient whose dividend can be 0" if by_dividend else f"a value that is {words(x)}"
-        )
+    if certainty is not Certainty.UNKNOWN:
         fixes += double_where(log, here, limit) if fixes and not fixes[0].claim.safe else []
     yield here.finding(
         log,
         "x",
-        f"logarithm of {what}: at {limit} it is -inf, below it NaN",
+        message(x, edge, certainty),
         certainty,
         fixes,
         doubtful=is_doubtful(log, certainty, here),
     )
+
+
+def message(x: Value, edge: float, certainty: Certainty) -> str:
+    """What is wrong: `logarithm of a value between 0 and 1: the result is -inf at 0`."""
+    by_dividend = not x.known and certainty is Certainty.MAY
+    what = "a quotient whose dividend can be 0" if by_dividend else value_in_words(x)
+    effect = f"-inf at {edge:g}, NaN below"
+    if x.known and x.hi < edge:
+        effect = "NaN"
+    elif x.known and x.lo == x.hi:
+        effect = "-inf"
+    elif x.known and x.lo >= edge:
+        effect = f"-inf at {edge:g}"
+    return f"logarithm of {what}: the result is {effect}"
 
 
 def grade(log: Site, edge: float, here: Context) -> Certainty | None:
@@ -171,7 +180,7 @@ def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
         inside=f"{{x}} > {limit}",
         fill=filler(log, "x"),
         claim=Claim.SHIFTED,
-        title="mask the input and the result (0 where the logarithm does not exist)",
-        cost="the result is 0, with gradient 0, where the logarithm does not exist: only for elements "
-        "that do not count",
+        title="mask input and result (0 where the logarithm is undefined)",
+        cost="result and gradient are 0 where the logarithm is undefined; use it only for "
+        "elements that are masked out anyway",
     )

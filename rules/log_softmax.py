@@ -60,7 +60,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
+        "logarithm of a softmax, which can underflow to 0: the loss is inf and its gradient NaN",
         Certainty.MAY,
         fixes or repairs.logarithm(here, log),
         doubtful=here.tested_for_nan(log),
@@ -72,11 +72,11 @@ def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:
     logarithm.
     """
     if not softmax.complete:
-        here.no_fix = "an argument of the softmax is not known to tfnanlint"
+        here.no_fix = "tfnanlint does not know an argument of the softmax"
         return []
     place = spot(log, "x", softmax)
     if place is None:
-        here.no_fix = "elements of the softmax are picked in another statement"
+        here.no_fix = "another statement selects elements of the softmax"
         return []
     new = (
         place,

@@ -50,7 +50,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     traits,
-    words,
+    value_in_words,
 )
 
 LOGARITHMS = {
@@ -145,8 +145,8 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but its "
-        "gradient is NaN there",
+        f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but "
+        "the gradient is NaN there",
         Certainty.MAY,
         fixes,
         doubtful=True,
@@ -185,8 +185,10 @@ def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Cer
 def message(site: Site) -> str:
     x = site.value("x")
     edge = "-1" if site.op.name == "tf.math.log1p" else "0"
-    known = f" of a value that is {words(x)}" if x.known else ""
-    return f"a factor of 0 times this logarithm{known} is NaN where its input is {edge} (0 * inf): a product is no mask"
+    known = f" of {value_in_words(x)}" if x.known else ""
+    return (
+        f"a product does not mask this logarithm{known}: where its input is {edge}, 0 * inf is NaN"
+    )
 
 
 def repair(
@@ -222,11 +224,14 @@ def other_op(masked: Masked, site: Site, here: Context) -> Finding:
     """A division or root under a mask that keeps it where it exists."""
     xla = site.op.masked == "xla" and site.op.name == "tf.sqrt"
     text = (
-        f"the mask on {here.line(masked.choice.node)} is 0 where the input is {masked.domain.outside}, but 0 * inf is NaN: "
-        "a product is no mask"
+        f"the product on {here.line(masked.choice.node)} does not mask this value: where the "
+        f"input is {masked.domain.outside}, 0 * inf is NaN"
     )
     if xla:
-        text = f"a product masks the value where the input is {masked.domain.outside}, under XLA not the gradient: NaN (0 * inf)"
+        text = (
+            "a product masks the value but not the gradient: under XLA the gradient is NaN "
+            f"(0 * inf) where the input is {masked.domain.outside}"
+        )
     return here.finding(
         site,
         masked.param,

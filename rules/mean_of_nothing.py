@@ -43,11 +43,13 @@ from tfnanlint.api import (
 CHOOSING = frozenset((*traits.FILTERS, *traits.GATHERS))
 SMALL_INTEGERS = ("uint8", "int16", "int8")
 RESULTS = {
-    "tf.reduce_mean": "of nothing the mean is 0 / 0, NaN",
-    "tf.reduce_max": "of nothing the largest is -inf",
-    "tf.reduce_min": "of nothing the smallest is inf",
-    "tf.math.reduce_variance": "of nothing the variance is 0 / 0, NaN",
-    "tf.math.reduce_std": "of nothing the deviation is 0 / 0, NaN",
+    "tf.reduce_mean": "mean of filtered elements: if none is left, the result is NaN (0 / 0)",
+    "tf.reduce_max": "maximum of filtered elements: if none is left, the result is -inf",
+    "tf.reduce_min": "minimum of filtered elements: if none is left, the result is inf",
+    "tf.math.reduce_variance": "variance of filtered elements: if none is left, the result is "
+    "NaN (0 / 0)",
+    "tf.math.reduce_std": "standard deviation of filtered elements: if none is left, the "
+    "result is NaN (0 / 0)",
 }
 
 
@@ -73,7 +75,7 @@ def check(reduction: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         reduction,
         None,
-        f"{RESULTS[reduction.op.name]}: no element may be left of those that were filtered",
+        RESULTS[reduction.op.name],
         Certainty.MAY,
         fixes(reduction, here),
         modes=("eager", "graph"),

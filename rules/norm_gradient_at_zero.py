@@ -72,9 +72,9 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY if x.known else Certainty.UNKNOWN
     )
     what = (
-        "the direction of a zero vector is 0 / 0"
+        "direction of a zero vector: the result is 0 / 0"
         if norm.op.name == "tf.linalg.normalize"
-        else "the norm of a zero vector is 0"
+        else "norm of a zero vector: the result is 0"
     )
     help = (
         "tf.math.l2_normalize(x, axis) gives 0 there, with a finite gradient"
@@ -82,7 +82,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         else ""
     )
     late = norm.op.name == "tf.norm" and here.flat_behind(norm)
-    where = " under XLA; elsewhere what follows keeps it 0" if late else ""
+    where = " under XLA; in other modes the operations after it keep the gradient 0" if late else ""
     yield here.finding(
         norm,
         "x",

@@ -76,7 +76,8 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         None,
-        "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
+        "division of a vector by its own norm: for a vector of zeros the result is 0 / 0, so "
+        "it and its gradient are NaN",
         Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY,
         fixes(quotient, param, norm, here),
         covers=[norm.node],
@@ -153,8 +154,8 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
             "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})",
             title="use l2_normalize",
             claim=Claim.SHIFTED,
-            cost=f"vectors shorter than {'1e-2' if half else '1e-6'} come out shorter than 1; "
-            "others move by 2 units in the last place",
+            cost=f"vectors shorter than {'1e-2' if half else '1e-6'} are scaled to less than 1; "
+            "others change by 2 units in the last place",
             x=quotient.args[param],
             axis=argument(reduction, "axis", "axis"),
             eps="1e-4" if half else None,

@@ -42,8 +42,8 @@ from tfnanlint.api import (
     traits,
 )
 
-PRODUCT = "a mask times infinity is NaN wherever the mask is 0: 0 * inf"
-CHOOSE = "choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
+PRODUCT = "mask multiplied by infinity: the result is NaN (0 * inf) wherever the mask is 0"
+CHOOSE = "select with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
 MASKING = frozenset(traits.MASKINGS)
 SUMS = frozenset(traits.ADDITIONS)
 
@@ -84,7 +84,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         param,
-        f"masked with -inf: where a whole row is masked {outcome(site, x)}",
+        f"mask with -inf: where a whole row is masked, {outcome(site, x)}",
         Certainty.MAY,
         finite(masking, here),
     )
@@ -107,7 +107,7 @@ def outcome(site: Site, x: Value) -> str:
     if site.op.name != "tf.reduce_logsumexp":
         return f"the {site.op.name.rsplit('.', 1)[-1]} is NaN"
     if infinite_masks.is_chosen(x):
-        return "logsumexp is -inf, and a loss made of it inf"
+        return "logsumexp is -inf, and a loss computed from it inf"
     return "the gradient of logsumexp is NaN"
 
 

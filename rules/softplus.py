@@ -70,8 +70,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "softplus written as log(1 + exp(x)): the exponential overflows for large x, the result is "
-        "inf and its gradient NaN",
+        "softplus written as log(1 + exp(x)): for large x the exponential overflows, so the "
+        "result is inf and the gradient NaN",
         Certainty.MAY,
         fixes,
         doubtful=moved_far(exp.value("x"), here),

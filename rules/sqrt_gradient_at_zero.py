@@ -42,7 +42,7 @@ from tfnanlint.api import (
     same,
     traits,
     truth_only,
-    words,
+    value_in_words,
     zero_put_in,
 )
 
@@ -73,9 +73,9 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
     late = root.op.name != "ops.cbrt" and here.flat_behind(root)
     where = (
-        "under XLA its gradient is NaN; elsewhere what follows keeps it 0"
+        "the gradient is NaN under XLA; in other modes the operations after it keep the gradient 0"
         if late
-        else ("its gradient is Inf, or NaN behind a square")
+        else ("the gradient is Inf, or NaN after a square")
     )
     found = fixes(root, here, late)  # behind a choice of what is above 0 the root of 0 must stay 0
     yield here.finding(
@@ -126,13 +126,13 @@ def origin(x) -> str:
         total.value("x"), "tf.square", "tf.pow", "tf.math.squared_difference", "tf.multiply"
     ):
         return (
-            "a sum of squares, which is 0 where all of them are"
+            "a sum of squares, which is 0 when every term is"
             if total.op.name == "tf.reduce_sum"
-            else ("a mean of squares, which is 0 where all of them are")
+            else ("a mean of squares, which is 0 when every term is")
         )
     if x.exact:
         return "0"
-    return f"a value that is {words(x)}"
+    return value_in_words(x)
 
 
 def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
@@ -150,7 +150,7 @@ def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
     if root.op.name != "tf.sqrt" and root.value("x").lo < 0 or root.op.name == "ops.cbrt":
         return (
             repairs.double_where(
-                here, root, title="mask the input and the result (gradient 0 at 0)"
+                here, root, title="mask the input and the result (the gradient at 0 is 0)"
             )
             if root.op.name == CLIPPED
             else []

@@ -45,7 +45,7 @@ from tfnanlint.api import (
     radicands,
     repairs,
     rule,
-    words,
+    value_in_words,
 )
 
 
@@ -105,16 +105,16 @@ def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
 def message(root: Site, of_variance: bool) -> str:
     if root.op.name == "K.sqrt":
         return (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
-            "K.sqrt gives 0 there, with a NaN gradient"
+            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x "
+            "hardly varies: K.sqrt returns 0 with a NaN gradient"
         )
     if of_variance:
         return (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
-            "the root and its gradient are NaN"
+            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x "
+            "hardly varies: the result and its gradient are NaN"
         )
-    value = words(root.value("x"))
-    return f"square root of a value that is {value}: below 0 the root and its gradient are NaN"
+    value = value_in_words(root.value("x"))
+    return f"square root of {value}: below 0 the result and its gradient are NaN"
 
 
 def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Context) -> list[Fix]:
@@ -129,16 +129,14 @@ def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Cont
     node, template, holes = part
     # an epsilon stands beside a difference that is kept at 0
     bound = eps if node is root.args["x"] else "0"
-    what = (
-        "what stands under the root" if node is root.args["x"] else "the difference under the root"
-    )
+    what = "the value under the root" if node is root.args["x"] else "the difference under the root"
     return found + here.rewrite(
         root,
         template,
         node=node,
         title=f"keep {what} at or above {bound}",
         claim=Claim.SHIFTED,
-        cost=f"values below {bound} become {bound}; the gradient is 0 there",
+        cost=f"values below {bound} become {bound} and get no gradient",
         **holes,
     )
 

@@ -64,8 +64,8 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         minus,
         None,
-        "variance as mean(x^2) - mean(x)^2: where the mean is large it has no correct digit and can be "
-        "negative",
+        "variance written as mean(x^2) - mean(x)^2: for a large mean it has no correct digits "
+        "and can be negative",
         Certainty.MAY,
         fixes,
     )

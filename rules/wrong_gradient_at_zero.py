@@ -35,7 +35,7 @@ from tfnanlint.api import (
     Value,
     evidence,
     rule,
-    words,
+    value_in_words,
 )
 
 
@@ -47,7 +47,7 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
     shown = x.known and evidence.shows_zero(x)
     if x.known and not shown or product.differentiated is Differentiated.NO:
         return
-    what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
+    what = value_in_words(x)
     eps = {"float16": "1e-3", "bfloat16": "1e-2"}.get(x.dtype or "", "1e-6")
     fixes = (
         here.rewrite(
@@ -57,7 +57,7 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
             x=product.args["x"],
             claim=Claim.SHIFTED,
             title=f"add {eps} to every factor",
-            cost=f"each factor grows by {eps}, the product of n by about n times that",
+            cost=f"each factor grows by {eps}, a product of n factors by about n times as much",
         )
         if x.nonnegative and "x" in product.args
         else []
@@ -65,7 +65,8 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         product,
         "x",
-        f"cumulative product of {what}: at a factor of 0 the gradient is finite but wrong (0 from there on)",
+        f"cumulative product of {what}: from a factor of 0 on the gradient is 0, which is "
+        "finite but wrong",
         Certainty.MAY if shown else Certainty.UNKNOWN,
         fixes,
     )

@@ -209,7 +209,7 @@ def a_story() -> Finding:
                 "between 0 and 1",
                 "f",
             ),
-            Step("model.py", Span(start, start), 2, "z is any number", "any number"),
+            Step("model.py", Span(start, start), 2, "z is unbounded", "unbounded"),
         ),
         fixes=(
             Fix(
@@ -253,7 +253,7 @@ model.py:3:5: warning: TFN101 [*] log of a softmax, which reaches 0
   = trace, newest first:
       model.py:2 in f: p = tf.nn.softmax(z)
           tf.nn.softmax(z) is between 0 and 1
-          z is any number
+          z is unbounded
   = fix: use log_softmax (same result, at least as accurate)
       - y = tf.math.log(p)
       + y = tf.nn.log_softmax(z)
@@ -304,12 +304,12 @@ def test_steps_that_change_nothing_are_left_out():
         trace = tuple(step(row, value) for row, value in enumerate(values, 1))
         return [step.row for step in deciding_steps(finding(SOURCE, "p", trace=trace))]
 
-    assert rows("at least 0", "at least 0", "at most 5", "any number", "any number") == [2, 3]
-    assert rows("any number", "any number") == []
+    assert rows("at least 0", "at least 0", "at most 5", "unbounded", "unbounded") == [2, 3]
+    assert rows("unbounded", "unbounded") == []
     assert rows("between 0 and 1", "at least 0") == [1]
     assert rows("between 0 and 1", "between 0 and 2", "between 0 and 3") == [1, 2]
     unknown = Step("other.py", Span(0, 0), 9, "nothing is known about parameter 'x' of f()")
-    found = finding(SOURCE, "p", trace=(step(1, "any number"), unknown))
+    found = finding(SOURCE, "p", trace=(step(1, "unbounded"), unknown))
     assert [one.row for one in deciding_steps(found)] == [9]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Differentiated, Finding
+from tfnanlint.values.value import UNBOUNDED
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 SEVERITIES = (ERROR, WARNING, NOTE)
@@ -57,7 +58,7 @@ def grade(finding: Finding) -> Grade:
 
 def _bounded_only(finding: Finding) -> str:
     """The reason for a note on a value that has bounds; empty for any other finding."""
-    if finding.certainty is not Certainty.UNKNOWN or finding.range in ("", "any number"):
+    if finding.certainty is not Certainty.UNKNOWN or finding.range in ("", UNBOUNDED):
         return ""
     return "its bounds include unsafe values, and nothing shows that they occur"
 

@@ -16,10 +16,11 @@ from tfnanlint.report.concise import header, line
 from tfnanlint.report.frame import Frame, frame, line_at, line_elsewhere, mini_diff, without_comment
 from tfnanlint.report.wrap import clipped, wrapped
 from tfnanlint.syntax.source import Location, Source
+from tfnanlint.values.value import UNBOUNDED
 
 MAX_NOTES = 10
 MAX_STEPS = 2
-UNBOUNDED, BOUNDED = "any number", "between "  # as `values.value.words` has it
+BOUNDED = "between "  # as `values.value.words` has it
 PROMISE = {
     Claim.EQUAL: "same result, at least as accurate",
     Claim.EQUAL_WHERE_FINITE: "same result wherever the original was finite",
