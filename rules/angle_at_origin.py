@@ -4,6 +4,14 @@ At the origin there is no direction: `tf.atan2(0, 0)` is 0, but its gradient is 
 is that of `tf.math.angle(0)`. Silence in a spectrogram, a joint that does not move, a relu in front
 of both arguments are exactly there.
 
+See it:
+    >>> y, x = tf.constant(0.0), tf.constant(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     angle = tf.atan2(y, x)
+    >>> float(tape.gradient(angle, x))
+    nan
+
 Bad:
     heading = tf.atan2(tf.nn.relu(dy), tf.nn.relu(dx))
 

@@ -5,15 +5,23 @@ infinity (of the logarithm): NaN. Where the clip acts and x is not quite 0 the g
 that what was clipped never learns. The same holds for `tf.clip_by_value`, `tf.minimum` and relu
 after log, `1 / x`, rsqrt or reciprocal.
 
+See it:
+    >>> x = tf.constant(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.maximum(tf.math.log(x), -100.0)
+    >>> float(tape.gradient(y, x))
+    nan
+
 Bad:
     logits = tf.clip_by_value(tf.math.log(weights), -15., 15.)
 
 Good:
     logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
 
-Doubtful is a clip of a quotient or reciprocal: a clip of a logarithm shows that its input comes
-close to 0, one of a quotient may mean its dividend. The ratio of two probabilities or densities is
-in no doubt: its divisor underflows.
+Often harmless: a clip of a quotient or reciprocal. A clip of a logarithm shows that its input comes
+close to 0; a clip of a quotient may be meant for its dividend. The ratio of two probabilities or
+densities is always reported, because its divisor underflows.
 
 Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
 

@@ -4,6 +4,10 @@ NaN is equal to nothing, itself included: `x == np.nan` is False and `x != np.na
 `x`, so that a mask made this way keeps or drops everything. `x is np.nan` asks whether `x` is one
 particular Python object, which a tensor never is.
 
+See it:
+    >>> (tf.constant([1.0, float("nan")]) == float("nan")).numpy()
+    array([False, False])
+
 Bad:
     x = tf.where(x == np.nan, tf.zeros_like(x), x)
 
@@ -15,7 +19,7 @@ NaN all the same.)
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (

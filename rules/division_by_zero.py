@@ -7,6 +7,10 @@ some batch: a sample without positive labels, a constant feature, an empty mask.
 can be 0 are reported; a norm, a distance or an exponential, which are 0 for odd data only, where a
 gradient is taken (elsewhere with `--certainty unknown`).
 
+See it:
+    >>> tf.divide([1.0, 0.0], [0.0, 0.0]).numpy()
+    array([inf, nan], dtype=float32)
+
 Bad:
     dice = 2.0 * tf.reduce_sum(y * p) / (tf.reduce_sum(y) + tf.reduce_sum(p))
 
@@ -22,13 +26,12 @@ changes its sign has no floor: restructure it, for example as `tf.nn.softplus(v)
 root the small number belongs inside, `tf.sqrt(s + eps)`, because the gradient of the root itself is
 infinite at 0. In float16 only the forms with 0 and 1 are offered.
 
-Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, one that
-is compared element by element there or by all that call it and nothing else (0 / 0 is "no" there),
-or of which the function itself asks whether it is finite, where no gradient is known to be taken,
-and one by the spread of a whole tensor or by a mean of squares where nothing says whether a
-gradient is taken. So is one by the sum of values that are kept above 0 only afterwards, too late
-for a row of zeros: what is handed in is mostly a softmax (a stranger found three of eight such
-right).
+Often harmless: a quotient that is only written to summaries, where NaN is a gap in a curve; a
+quotient that is only compared with something, where `0 / 0` counts as false; a quotient that the
+function itself tests for NaN, if no gradient is known to be taken; a division by the standard
+deviation of a whole tensor or by a mean of squares, if nothing shows that a gradient is taken; and
+a division by a sum of values that are clipped only afterwards, because such values often come from
+a softmax.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 

@@ -5,6 +5,12 @@ Next to 1, float32 numbers are 6e-8 apart: `1 - 1e-8` is exactly 1, and so is `1
 tf.function, Keras `fit`, XLA and TensorFlow 1 graphs reorder it to `(1 + 1e-8) - p`, where the
 epsilon is gone: the loss is `inf` in training and finite in the debugger.
 
+See it:
+    >>> float(tf.constant(1.0) - 1e-8)
+    1.0
+    >>> float(tf.math.log(1.0 - tf.clip_by_value(1.0, 1e-8, 1 - 1e-8)))
+    -inf
+
 Bad:
     p = tf.clip_by_value(p, 1e-8, 1 - 1e-8)
     loss = -tf.math.log(1.0 - q + 1e-8)

@@ -5,6 +5,10 @@ division behind it is infinite. `tf.math.l2_normalize` has 1e-12 by default, whi
 In float32 the same holds below 1.2e-38 (`1e-45`, `1e-40`): what is smaller is flushed to 0. A normalisation layer with
 `epsilon=0` divides by a variance that is 0 for a constant row.
 
+See it:
+    >>> float(tf.math.log(tf.constant(0.0, tf.float16) + 1e-8))
+    -inf
+
 Bad:
     half = tf.cast(p, tf.float16)
     loss = -tf.math.log(half + 1e-8)
@@ -18,7 +22,7 @@ With `K.set_floatx("float16")` the 1e-7 of Keras is not 0, but too small: Adam t
 `K.set_epsilon(1e-3)` (next to 1, 1e-4 is lost as well) and `Adam(epsilon=1e-4)`, or better keep the
 weights in float32: `keras.mixed_precision.set_global_policy("mixed_float16")`.
 
-Doubtful is `set_floatx` in a file of tests: most of them look at dtypes.
+Often harmless: `set_floatx` in a test file, because most of them only test dtypes.
 
 See also: https://github.com/keras-team/keras/issues/11832,
 https://github.com/keras-team/keras/issues/11860, https://github.com/keras-team/keras/issues/9582,

@@ -4,13 +4,17 @@
 `tf.sinh`, `tf.cosh` and a power of a constant. In a quotient inf becomes NaN, times 0 as well, and
 the gradient of whatever cuts the inf off afterwards is NaN.
 
+See it:
+    >>> tf.exp([88.0, 89.0]).numpy()
+    array([1.6516363e+38,           inf], dtype=float32)
+
 Bad:
     rate = tf.exp(tf.maximum(scores, 100.0))
 
 Good:
     rate = tf.exp(tf.minimum(scores, 80.0))
 
-Reported by default is only what overflows for every input. With `certainty = "all"` also what can
+Reported by default is only what overflows for every input. With `certainty = "unknown"` also what can
 overflow: an exponent that is known to reach above the limit. Most of these belong to a form that
 has a stable equivalent (softmax, log-sum-exp, softplus, sigmoid), which other rules offer; where
 none exists, bound the exponent from above, or stay with the logarithm: a ratio of probabilities is

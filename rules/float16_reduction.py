@@ -4,6 +4,10 @@ A float16 sum of a thousand squares of 10 is infinite, and the mean of 100,000 o
 TensorFlow: it is computed as a sum and a count, and both overflow. Sums over a whole batch, means
 of losses, squared errors and norms belong in float32.
 
+See it:
+    >>> float(tf.reduce_mean(tf.ones([100_000], tf.float16)))
+    nan
+
 Bad:
     half = tf.cast(error, tf.float16)
     loss = tf.reduce_mean(tf.square(half))

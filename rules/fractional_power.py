@@ -4,6 +4,14 @@
 NaN). Every exponent between 0 and 1 does so, `x ** 1.5` is NaN below 0, and a negative exponent is
 a division: `x ** -0.5` is inf at 0. Exponents that are whole numbers from 1 on are safe.
 
+See it:
+    >>> x = tf.constant(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x**0.5
+    >>> float(tape.gradient(y, x))
+    inf
+
 Bad:
     weight = (1.0 - tf.nn.softmax(z)) ** 0.5
 

@@ -7,6 +7,14 @@ every mode. As a divisor, `x / (norm(x) + eps)`, the gradient that comes back is
 points: TensorFlow's own kernels keep it 0, XLA computes 0 * inf, which is NaN. Keras 3 compiles
 `fit` with XLA on GPUs, so the same code is fine on one machine and NaN on another.
 
+See it:
+    >>> x = tf.constant([0.0, 0.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.sqrt(tf.reduce_sum(tf.square(x))) + 1e-8
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     unit = x / (tf.norm(x, axis=-1, keepdims=True) + 1e-8)
     scaled = (x - mean) / (tf.math.reduce_std(x, axis=0) + 1e-8)
@@ -15,13 +23,12 @@ Good:
     unit = tf.math.l2_normalize(x, axis=-1)
     scaled = (x - mean) / tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
 
-Doubtful is what shows under XLA only in a file that names neither Keras nor XLA: nobody may ever
-compile it so.
+Often harmless: a finding that applies under XLA only, in a file that uses neither Keras nor XLA.
 
 `divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same
 problem under XLA. Keras 3 guards in this way itself (`ops.normalize`, `UnitNormalization`,
 `Dot(normalize=True)`, the cosine similarity), and so does `tf.image.per_image_standardization`:
-these are reported with `certainty = "all"` only.
+these are reported with `certainty = "unknown"` only.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
 

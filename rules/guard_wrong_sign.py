@@ -5,15 +5,18 @@ the output of a layer) the sum is negative and the logarithm NaN. `tf.maximum(x,
 `tf.clip_by_value(x, 0.0, 1.0)` stop at 0, and the logarithm of 0 is `-inf` with an infinite
 gradient: the floor has to lie above 0.
 
+See it:
+    >>> float(tf.math.log(tf.constant(-0.5) + 1e-8))
+    nan
+
 Bad:
     loss = -tf.reduce_mean(tf.math.log(tf.tanh(score) + 1e-8))
 
 Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.tanh(score), 1e-8)))
 
-Doubtful is a sum with what may be any number, the output of a layer (but not a weight that starts
-with a random draw): mostly something elsewhere
-keeps it positive.
+Often harmless: a sum with an unbounded value, such as the output of a layer, because other code
+often keeps it positive. A weight with a random initial value is always reported.
 
 Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor
 has no gradient below it.

@@ -5,6 +5,10 @@ exponential underflows to 0, where the derivative of the square root is infinite
 `exp(0.5 * x)` it is the same function with neither problem. Typical for a standard deviation from a log-variance.
 One over that root, `rsqrt(exp(x))`, is infinite below -87, and `exp(-0.5 * x)` is not.
 
+See it:
+    >>> float(tf.sqrt(tf.exp(100.0))), float(tf.exp(0.5 * 100.0)) < 6e21
+    (inf, True)
+
 Bad:
     stddev = tf.sqrt(tf.exp(log_var))
 
@@ -13,7 +17,7 @@ Good:
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (

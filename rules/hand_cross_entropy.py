@@ -7,6 +7,11 @@ logit 87 below the largest; a sigmoid above
 the network is wrong with confidence: it stops learning there. Losses computed from the logits have
 neither problem.
 
+See it:
+    >>> p = tf.nn.softmax([0.0, 200.0])
+    >>> float(-tf.reduce_sum([1.0, 0.0] * tf.math.log(p)))
+    inf
+
 Bad:
     p = tf.nn.softmax(logits)
     loss = -tf.reduce_mean(tf.reduce_sum(labels * tf.math.log(tf.clip_by_value(p, 1e-8, 1.0)), axis=-1))

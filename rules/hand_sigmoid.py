@@ -4,6 +4,14 @@
 still 0, but its gradient is `0 * inf`, NaN. `(exp(x) - exp(-x)) / (exp(x) + exp(-x))` is
 `inf / inf` from 88.7 on, in the value as well. `tf.sigmoid` and `tf.tanh` are finite everywhere.
 
+See it:
+    >>> x = tf.constant(-100.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = 1.0 / (1.0 + tf.exp(-x))
+    >>> float(tape.gradient(y, x))
+    nan
+
 Bad:
     gate = 1.0 / (1.0 + tf.exp(-scores))
 
@@ -16,7 +24,7 @@ is bounded, as in `1 / (1 + exp(-abs(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 import math

@@ -5,6 +5,11 @@ exponential of a row underflows (all below -87) it is `0 / 0`, NaN as well; an e
 helps against that only. `tf.nn.softmax` subtracts the largest element first and is finite for every
 finite `x`.
 
+See it:
+    >>> x = tf.constant([0.0, 100.0])
+    >>> (tf.exp(x) / tf.reduce_sum(tf.exp(x))).numpy()
+    array([ 0., nan], dtype=float32)
+
 Bad:
     weights = tf.exp(scores) / tf.reduce_sum(tf.exp(scores), axis=1, keepdims=True)
 
@@ -20,7 +25,7 @@ shall be in which all is masked is yours to say: mask the scores instead,
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (

@@ -21,7 +21,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet
 TensorFlow says of tf.linalg.logdet that it is there because the determinant over- and underflows:
 https://www.tensorflow.org/api_docs/python/tf/linalg/logdet
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, rule

@@ -5,6 +5,10 @@ and exp look safe but underflow to exactly 0 in float32, relu and counts are 0 b
 `tf.random.uniform` draws from a range that includes 0. One such element makes the loss infinite
 and, one step later, every weight NaN.
 
+See it:
+    >>> tf.math.log([0.0, -1.0]).numpy()
+    array([-inf,  nan], dtype=float32)
+
 Bad:
     loss = -tf.reduce_mean(tf.math.log(tf.reduce_sum(probabilities * mask, axis=-1)))
 
@@ -23,12 +27,11 @@ alive. The double `tf.where` computes the logarithm of 1 at the masked elements,
 value nor gradient is touched elsewhere; but the 0 it puts there is the best score of a likelihood,
 so it is for elements that do not count.
 
-Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks
-whether it is finite (who does so has met NaN), and one of a value of which nothing is known but
-that a method of some object gave it, or that its name calls a scale, a rate or degrees of freedom
-and that is no factor of anything. So is one behind a call of a name that nobody defines, the
-diagonal of a matrix, a quotient of what a small number was added to (`(y + 1e-7) / a`), and a
-function that is a name for the logarithm and no more.
+Often harmless, if no gradient is known to be taken: a logarithm that the function itself tests for
+NaN or Inf; a logarithm of an unknown value that a method of an object returns, or that has the name
+of a scale, a rate or degrees of freedom; the result of a call that cannot be resolved; the diagonal
+of a matrix; a quotient whose dividend has an epsilon (`(y + 1e-7) / a`); and a function that only
+wraps the logarithm.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 

@@ -36,8 +36,8 @@ Good:
 Where only the squashed action is known, keep the value before tanh beside it (`tfp.bijectors.Tanh`
 does).
 
-Doubtful is a density of which the function itself asks whether its logarithm is finite, where no
-gradient is known to be taken.
+Often harmless: a density whose logarithm the function itself tests for NaN or Inf, if no gradient
+is known to be taken.
 
 See also:
 https://www.tensorflow.org/probability/api_docs/python/tfp/distributions/Distribution#log_prob

@@ -5,6 +5,10 @@ In float32 the sigmoid is exactly 0 below -87 and exactly 1 above 16.6, so `log(
 `tf.math.log_sigmoid(z)` and `-tf.math.softplus(z)` are the same functions, finite for every finite
 `z`.
 
+See it:
+    >>> float(tf.math.log(1.0 - tf.sigmoid(20.0))), float(-tf.math.softplus(20.0))
+    (-inf, -20.0)
+
 Bad:
     real = tf.math.log(tf.sigmoid(z))
     fake = tf.math.log(1.0 - tf.sigmoid(z))

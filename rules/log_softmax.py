@@ -4,6 +4,12 @@ The softmax underflows to exactly 0 when one logit is about 87 (float32) below t
 logarithm is then `-inf` and the gradient NaN. `tf.nn.log_softmax` computes the same function
 without the detour and stays finite.
 
+See it:
+    >>> tf.math.log(tf.nn.softmax([0.0, 200.0])).numpy()
+    array([-inf,   0.], dtype=float32)
+    >>> tf.nn.log_softmax([0.0, 200.0]).numpy()
+    array([-200.,    0.], dtype=float32)
+
 Bad:
     log_p = tf.math.log(tf.nn.softmax(logits))
 
@@ -15,9 +21,10 @@ The softmax may stand in another statement, and elements of it may be picked in 
 logarithm, return them from the function that makes the softmax; until then a floor,
 `tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite, but its gradient is 0 below the floor.
 
-Nothing is reported where `tf.where` takes something else for the class that has reached 0 and no
-gradient is taken, as in a metric; doubtful is one of which the function itself asks there whether
-it is finite.
+Nothing is reported where `tf.where` replaces the result for a class at 0 and no gradient is taken,
+as in a metric.
+
+Often harmless: a logarithm that the function itself tests for NaN or Inf, if no gradient is taken.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
 

@@ -17,8 +17,8 @@ The loss of logits is the better one: with a saturated wrong answer it still has
 wanted from the model itself, give the last layer `activation="softmax"` (or "sigmoid") instead. Metrics such as "accuracy" of
 a binary model compare with 0.5: for logits use `keras.metrics.BinaryAccuracy(threshold=0.0)`.
 
-Doubtful is a model that a file of tests compiles and neither fits nor evaluates: its loss is never
-computed.
+Often harmless: a model that a test file compiles but neither fits nor evaluates, because its loss
+is never computed.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/keras/losses/BinaryCrossentropy
 ("from_logits: Whether to interpret y_pred as a tensor of logit values"),

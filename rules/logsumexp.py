@@ -4,6 +4,13 @@ In float32 `tf.exp(x)` overflows above 88.7 and underflows to 0 below -87: one l
 the result `inf`, all small ones make it `-inf`, and the gradient is NaN. `tf.reduce_logsumexp`
 subtracts the largest element first.
 
+See it:
+    >>> x = tf.constant([100.0, 100.0])
+    >>> float(tf.math.log(tf.reduce_sum(tf.exp(x))))
+    inf
+    >>> round(float(tf.reduce_logsumexp(x)), 3)
+    100.693
+
 Bad:
     log_z = tf.math.log(tf.reduce_sum(tf.exp(energy), axis=-1))
 

@@ -4,6 +4,10 @@
 `p * tf.math.log(p)` of a certain prediction. A product removes numbers, not infinities.
 `tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only; its gradient is still NaN.
 
+See it:
+    >>> (tf.constant([1.0, 0.0]) * tf.math.log([1.0, 0.0])).numpy()
+    array([ 0., nan], dtype=float32)
+
 Bad:
     p = tf.clip_by_value(p, 0.0, 1.0)
     entropy = -tf.reduce_sum(p * tf.math.log(p), axis=-1)
@@ -17,8 +21,8 @@ nothing about x (labels and probabilities), x = 0 remains infinite at m = 1: kee
 `m * tf.math.log(tf.maximum(x, 1e-37))`, or take a loss on logits. For other functions mask the
 input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
-Doubtful is everything but `p * tf.math.log(p)` of a p that lies within 0 and 1: that is NaN as a
-value where a softmax has come to 0, whoever takes a gradient.
+Often harmless: every product except `p * tf.math.log(p)` of a `p` between 0 and 1. That product is
+NaN as soon as a softmax reaches 0, with or without a gradient.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/xlogy
 

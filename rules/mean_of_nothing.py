@@ -5,6 +5,10 @@
 A batch without any positive example, a mask that is false everywhere, an image without boxes make
 it so, without an error.
 
+See it:
+    >>> float(tf.reduce_mean(tf.boolean_mask([1.0, 2.0], [False, False])))
+    nan
+
 Bad:
     loss = tf.reduce_mean(tf.boolean_mask(losses, labels > 0))
 
@@ -16,8 +20,8 @@ Good:
 reported. For the extremes there is no neutral value to offer: choose one, and take it with
 `tf.cond` or by appending it to what is reduced.
 
-Doubtful is, where no gradient is taken, a mean in a function that does not divide by the number of
-the same elements, too: most batches hold some.
+Often harmless: a mean without a gradient, in a function that does not also divide by the number of
+the same elements, because most batches contain some.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/luminoth/issues/68

@@ -5,6 +5,15 @@ Lambda layer or a helper such as `patch_nans`, hides the NaN from the loss only.
 at the output, but on the way back 0 times NaN is NaN again: every weight is NaN after one step
 while the loss goes on as a plausible, frozen number.
 
+See it:
+    >>> w = tf.constant([1.0, 1.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(w)
+    ...     y = w * [2.0, float("nan")]
+    ...     loss = tf.reduce_sum(tf.where(tf.math.is_nan(y), tf.zeros_like(y), y))
+    >>> float(loss), tape.gradient(loss, w).numpy()
+    (2.0, array([ 2., nan], dtype=float32))
+
 Bad:
     y = dense(x)
     y = tf.where(tf.math.is_nan(y), tf.zeros_like(y), y)

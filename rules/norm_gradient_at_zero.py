@@ -6,6 +6,14 @@ critic of relu units is flat somewhere. One such row makes every weight NaN. Nor
 inf, the spectral norm and `tf.math.l2_normalize` are safe; `tf.math.reduce_euclidean_norm` is not,
 and XLA does not compile it.
 
+See it:
+    >>> x = tf.constant([0.0, 0.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.norm(x)
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     slopes = tf.norm(grads, axis=-1)
 
@@ -20,8 +28,9 @@ inside is NaN already. The double `tf.where` keeps the value exactly and gives a
 
 See also: https://www.tensorflow.org/api_docs/python/tf/norm
 
-Doubtful is a parameter as it is, of a function whose callers are seen, but not what they pass: what
-a model computes, say, which has a bias or a normalisation at its end.
+Often harmless: a parameter that is used unchanged, in a function whose callers are known but not
+the values that they pass. Such a value is often the output of a model with a bias or a
+normalisation at its end.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/12071 (the gradient of tf.norm, open since 2017),

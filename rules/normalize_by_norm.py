@@ -4,14 +4,19 @@
 its gradient is NaN. `tf.math.l2_normalize(x, axis)` gives 0 there, with a finite gradient, because
 it keeps the sum of squares at or above 1e-12 under the root.
 
+See it:
+    >>> x = tf.zeros([2])
+    >>> (x / tf.norm(x)).numpy(), tf.math.l2_normalize(x).numpy()
+    (array([nan, nan], dtype=float32), array([0., 0.], dtype=float32))
+
 Bad:
     unit = vectors / tf.norm(vectors, axis=-1, keepdims=True)
 
 Good:
     unit = tf.math.l2_normalize(vectors, axis=-1)
 
-Doubtful is a norm of a whole tensor, without an axis: it is 0 only where every vector of a batch
-is.
+Often harmless: the norm of a whole tensor, without an axis, which is 0 only if every vector of a
+batch is 0.
 
 An epsilon added to the norm, `x / (norm(x) + eps)`, keeps the value finite, not the gradient. In
 float16 the default epsilon of `l2_normalize` is 0: give it `epsilon=1e-4`. Vectors shorter than

@@ -15,7 +15,7 @@ Good:
 The jitter on the diagonal has to be large against the rounding of the largest entry: about 1e-6 of
 it in float32 (1e-6 itself was too little for a 3 x 3 matrix of rank 2), 1e-12 of it in float64,
 where it costs nothing to be generous. Compute in float64 if you can. Of a matrix that is not a
-product with itself nothing is known: those are reported with `certainty = "all"` only.
+product with itself nothing is known: those are reported with `certainty = "unknown"` only.
 
 With `target-tensorflow` below 2.1 (`svd`) or 2.4 (`eigh`), gradients through these are reported
 too: there they divide by the differences of the values, which are 0 for a multiple of the identity.

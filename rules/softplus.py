@@ -4,15 +4,21 @@
 function is barely above `x`, and the gradient is NaN. `log1p(exp(x))` has the same problem.
 `tf.math.softplus` is the same function for every `x`.
 
+See it:
+    >>> float(tf.math.log(1.0 + tf.exp(100.0))), float(tf.math.softplus(100.0))
+    (inf, 100.0)
+
 Bad:
     loss = tf.reduce_mean(tf.math.log(1.0 + tf.exp(-margin)))
 
 Good:
     loss = tf.reduce_mean(tf.math.softplus(-margin))
 
-Nothing is reported where `x` cannot be large, as in the form that is stable by hand,
-`log(1 + exp(-abs(x)))`. Doubtful is a weight as it is, the scale of a prior that starts at -6.9:
-training moves it by small steps, and hardly ever to 88.
+Nothing is reported where `x` cannot be large, as in the form that is stable by hand, `log(1 +
+exp(-abs(x)))`.
+
+Often harmless: a weight that is used unchanged, such as the scale of a prior that starts at -6.9,
+because training rarely moves it to 88.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/softplus
 

@@ -5,6 +5,14 @@ becomes NaN. Sums of squares (distances between equal points, pairwise distances
 always 0), mean squares (RMSE of a perfect batch), variances, relu outputs and exponentials that
 underflow are exactly 0.
 
+See it:
+    >>> x = tf.constant([0.0, 0.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.sqrt(tf.reduce_sum(tf.square(x)))
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     distance = tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1))
 
@@ -14,8 +22,8 @@ Good:
 A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do
 not help. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
-Doubtful is the length of the edges of a graph in a layer, `pos[i] - pos[j]` of positions that it is
-given: their ends are two points.
+Often harmless: the length of the edges of a graph in a layer, `pos[i] - pos[j]`, because the ends
+of an edge are usually two different points.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),

@@ -6,6 +6,11 @@ float32, `1 - cos ** 2` and `|a|^2 - 2ab + |b|^2` behave alike. An epsilon under
 against errors smaller than itself. `K.sqrt` clips negative numbers to 0 and is reported for such a
 variance only, whose gradient is NaN.
 
+See it:
+    >>> x = tf.fill([5], 1000.1)
+    >>> float(tf.sqrt(tf.reduce_mean(x**2) - tf.reduce_mean(x) ** 2))
+    nan
+
 Bad:
     std = tf.sqrt(tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0)))
 
@@ -16,10 +21,10 @@ Good:
 floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an
 infinite gradient.
 
-Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
-of a schedule know, and nothing that is written here. So is, where nothing shows that a gradient is
-taken, everything but a random draw, a weight that starts with one, such a variance, and the squared
-distance `|a|^2 - 2ab + |b|^2`, which rounding makes NaN as values.
+Often harmless: a difference that contains a ratio, `1 - (a / b)^2`, because the program does not
+show which of the two is larger. If nothing shows that a gradient is taken, everything is often
+harmless except a random draw, a weight with a random initial value, a variance as above, and the
+squared distance `|a|^2 - 2ab + |b|^2`, whose values become NaN by rounding.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),

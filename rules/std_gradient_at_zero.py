@@ -4,6 +4,14 @@
 at 0. A constant feature, a batch of one, a dead layer or an image of one colour has variance 0. The
 variance itself has a finite gradient.
 
+See it:
+    >>> x = tf.constant([2.0, 2.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.math.reduce_std(x)
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     std = tf.math.reduce_std(x, axis=0)
 

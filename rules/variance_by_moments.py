@@ -5,6 +5,11 @@ no correct digit: of `1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negati
 root or a logarithm is NaN. The gradient suffers in the same way. `tf.math.reduce_variance`
 subtracts the mean first and is never negative.
 
+See it:
+    >>> x = tf.fill([5], 1000.1)
+    >>> float(tf.reduce_mean(x**2) - tf.reduce_mean(x) ** 2)
+    -0.0625
+
 Bad:
     variance = tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0))
 

@@ -6,6 +6,14 @@ the sum of the cumulative products has the gradient [1, 8, 0], but TensorFlow gi
 transmittance along a ray (`cumprod(1 - alpha)`), a discount or a stick-breaking weight stops to
 learn as soon as one factor is 0. `tf.reduce_prod` is right there.
 
+See it:
+    >>> x = tf.constant([2.0, 0.0, 3.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.math.cumprod(x)
+    >>> tape.gradient(y, x).numpy()
+    array([1., 0., 0.], dtype=float32)
+
 Bad:
     transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density), axis=-1, exclusive=True)
 
@@ -21,7 +29,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/cumprod
 In TensorFlow up to 2.4 the gradient at a factor of 0 was NaN, from 2.6 on it is 0 instead
 (executed).
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (

@@ -24,7 +24,8 @@ _DIFFERENTIATED = {
     Differentiated.NO: "no gradient is taken through it",
 }
 _OFTEN_HARMLESS = "the page of the rule names cases like this one that are often harmless"
-_NOTICES = frozenset(notice.code for notice in notices.NOTICES)
+NOTICE_SEVERITIES = {notice.code: ERROR for notice in notices.NOTICES}
+NOTICE_SEVERITIES[notices.IDLE.code] = WARNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,9 @@ class Grade:
 
 def grade(finding: Finding) -> Grade:
     """The grade of a finding; files that were not checked are errors, idle comments warnings."""
-    if finding.code == notices.IDLE.code:
-        return Grade(WARNING, Certainty.MAY)
-    if finding.code in _NOTICES:
-        return Grade(ERROR, Certainty.MUST)
+    if finding.code in NOTICE_SEVERITIES:
+        severity = NOTICE_SEVERITIES[finding.code]
+        return Grade(severity, Certainty.MUST if severity == ERROR else Certainty.MAY)
     reasons = [_bounded_only(finding) or _BECAUSE[finding.certainty]]
     if finding.differentiated in _DIFFERENTIATED:
         reasons.append(_DIFFERENTIATED[finding.differentiated])
