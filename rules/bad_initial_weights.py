@@ -12,8 +12,7 @@ Bad:
 Good:
     hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="he_normal")
 
-A variable that is itself put through a relu (`tf.nn.relu(alpha)`) stays at 0 for ever if it begins
-there.
+The relu of a variable (`tf.nn.relu(alpha)`) stays at 0 if the variable starts there.
 
 The last layer may begin at 0, and so may biases. For variables of your own:
 `tf.Variable(tf.random.normal([n, m], stddev=(2 / n) ** 0.5))`, or

@@ -46,7 +46,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             "passes undetected",
             Certainty.MUST,
             modes=("xla",),
-            help="compile without XLA while you look for the NaN",
+            help="compile without XLA to find the NaN",
         )
     elif texts.compiles_model(here.source.code):
         yield here.finding(
@@ -55,7 +55,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             "XLA drops this check when it compiles the model (jit_compile=True in this file)",
             Certainty.MAY,
             modes=("xla",),
-            help="compile without XLA while you look for the NaN",
+            help="compile without XLA to find the NaN",
         )
 
 

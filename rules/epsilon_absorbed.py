@@ -145,8 +145,7 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
     elif lost.modes == ("xla",):
         why = (
             f"the {eps} is lost in {dtype} under XLA (jit_compile, Keras fit on a GPU), which "
-            f"reorders the sum to 1 + {eps} - p: the result is 0 at p = 1. A tf.function keeps "
-            "the order because 1 - p is used elsewhere"
+            f"reorders the sum to 1 + {eps} - p: the result is 0 at p = 1"
         )
     else:
         why = (

@@ -1,9 +1,9 @@
 """Class labels that the last layer has no unit for.
 
 With `n` units the labels of a sparse cross-entropy are 0 to n - 1. A label of n or more (labels
-that begin at 1, a class that was forgotten, a "background" of 255) or below 0 (labels -1 and 1)
-stops the program with an error on the CPU; on a GPU, and compiled by XLA, the loss of that example
-is NaN, and after one step so are all weights.
+that start at 1, a forgotten class, a "background" of 255) or below 0 (labels -1 and 1) stops the
+program with an error on the CPU. On a GPU and under XLA the loss of that example is NaN, and after
+one step so are all weights.
 
 Bad:
     labels = tf.constant([1, 2, 3])

@@ -15,17 +15,17 @@ Bad:
 Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.reduce_sum(probabilities * mask, axis=-1), 1e-37)))
 
-A floor (`tf.maximum(x, eps)`) leaves every value above eps alone, but its gradient is exactly 0
-below eps: probabilities of 1e-9 and densities of 1e-20 are ordinary, so the fix writes one below
-all that occurs (1e-37 in float32; 1e-8 under `1 - p`, which is 0 or at least 6e-8; 1 under a count;
-another epsilon than the default is taken as configured). Where what underflows is visible, the
-logarithm is taken factor by factor: `log(exp(-d) / s)` is `-d - log(s)`, `log(softmax(z)[i])` is
+A floor (`tf.maximum(x, eps)`) leaves every value above eps unchanged, but its gradient is exactly 0
+below eps. Probabilities of 1e-9 and densities of 1e-20 are ordinary, so the fix uses a floor below
+all of them: 1e-37 in float32, 1e-8 under `1 - p` (which is 0 or at least 6e-8), and 1 under a
+count. A configured epsilon is used instead. If the program shows which factor underflows, the fix
+takes the logarithm factor by factor: `log(exp(-d) / s)` is `-d - log(s)`, `log(softmax(z)[i])` is
 `log_softmax(z)[i]`, `log(x + sqrt(x^2 + 1))` is `asinh(x)`. No floor is offered under a density,
-under what can be negative, and under a value of which nothing is known: it would make a number of
-what has no logarithm. Where the logits are visible prefer a loss on logits: its gradient stays
-alive. The double `tf.where` computes the logarithm of 1 at the masked elements, so that neither
-value nor gradient is touched elsewhere; but the 0 it puts there is the best score of a likelihood,
-so it is for elements that do not count.
+under a value that can be negative, and under an unknown value, because a floor would give a finite
+result where the logarithm is undefined. If the logits are available, prefer a loss on logits, whose
+gradient does not vanish. The double `tf.where` computes the logarithm of 1 at the masked elements,
+so that it changes neither value nor gradient elsewhere. The 0 that it returns there is the best
+score of a likelihood, so use it only for elements that are masked out anyway.
 
 Often harmless, if no gradient is known to be taken: a logarithm that the function itself tests for
 NaN or Inf; a logarithm of an unknown value that a method of an object returns, or that has the name

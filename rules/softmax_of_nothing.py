@@ -13,12 +13,12 @@ Good:
     weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
 
 With the lowest finite number a row with one open entry comes out exactly the same, and a row with
-none gets equal weights, which somebody has to mask afterwards
-(`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and
-a mask that keeps the largest logits have an open entry in every row: they are not reported. Neither
-is a softmax of `tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces: there both
-the value and the gradient are finite. The logsumexp of such a row is `-inf`, which an exponential,
-a softplus or a sigmoid makes 0: where it goes nowhere else, it is not reported either.
+none gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask,
+weights.dtype)`). A causal mask, in which every position sees itself, and a mask that keeps the
+largest logits have an open entry in every row: they are not reported. Neither is a softmax of
+`tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces: there both the value and
+the gradient are finite. The logsumexp of such a row is `-inf`, which an exponential, a softplus or
+a sigmoid makes 0: where it goes nowhere else, it is not reported either.
 
 See also: https://github.com/keras-team/keras/pull/21149,
 https://github.com/stevezheng23/reading_comprehension_tf/pull/69,

@@ -1,9 +1,9 @@
 """Probabilities given to a loss that applies the softmax or sigmoid itself.
 
-Losses `..._with_logits`, and Keras losses with `from_logits=True`, want logits. Given probabilities
-they apply the softmax a second time: the outputs then lie between 0 and 1, so that the best
-possible loss with 10 classes is 1.46 instead of 0, a right answer is never rewarded enough, and a
-saturated wrong one (logit 20 too high) has a gradient of 3e-9 instead of 1.
+Losses `..._with_logits`, and Keras losses with `from_logits=True`, expect logits. Given
+probabilities they apply the softmax a second time, to values between 0 and 1. The best possible
+loss with 10 classes is then 1.46 instead of 0, and a saturated wrong one (logit 20 too high) has a
+gradient of 3e-9 instead of 1.
 
 Bad:
     p = tf.nn.softmax(logits)

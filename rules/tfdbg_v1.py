@@ -1,9 +1,9 @@
 """The debugger of TensorFlow 1: a session wrapper with the filter has_inf_or_nan.
 
-`LocalCLIDebugWrapperSession` stops a terminal at every `session.run` and needs somebody to type
-`run -f has_inf_or_nan`. It works in graphs of TensorFlow 1 only.
-`tf.debugging.enable_check_numerics()` does the same for eager code, tf.function and graphs, without
-a terminal: the program stops with the name and the stack of the first op that gave NaN or Inf.
+`LocalCLIDebugWrapperSession` stops at every `session.run` until `run -f has_inf_or_nan` is typed in
+a terminal. It works in graphs of TensorFlow 1 only. `tf.debugging.enable_check_numerics()` does the
+same for eager code, tf.function and graphs, without a terminal: the program stops with the name and
+the stack of the first op that returned NaN or Inf.
 
 Bad:
     from tensorflow.python import debug as tf_debug

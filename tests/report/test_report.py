@@ -313,17 +313,19 @@ def test_steps_that_change_nothing_are_left_out():
     assert [one.row for one in deciding_steps(found)] == [9]
 
 
-def test_notes_are_one_line_each_at_the_end():
+def test_notes_are_wrapped_at_the_end():
     shape = Full()
     note = finding(SOURCE, "p", certainty=Certainty.UNKNOWN, message="m " * 100)
     found = (finding(SOURCE, "z"), *[note] * 12)
     text = shape.file(Checked(SOURCE, found))
     assert text.count("TFN101") == 1 and "note" not in text
     title, *notes, more, blank = shape.end().splitlines()
-    assert (title, len(notes), more, blank) == ("Worth a look", 10, "  and 2 more", "")
-    assert all(
-        line.startswith("  model.py:1:3: note: TFN101 m m") and len(line) <= 102 for line in notes
-    )
+    assert (title, more, blank) == ("Worth a look", "  and 2 more", "")
+    assert all(len(line) <= 100 for line in notes)
+    assert [line for line in notes if "TFN101" in line] == notes[:: len(notes) // 10]
+    assert "".join(notes).count("m ") + "".join(notes).count("m\n") >= 100 and len(notes) > 10
+    assert "Worth a look" not in Full(View(PLAIN, verbose=True)).end()
+    assert "= grade: note" in Full(View(PLAIN, verbose=True)).file(Checked(SOURCE, (note,)))
     assert Full().end() == ""
     assert "note: TFN101" in full(note)
 

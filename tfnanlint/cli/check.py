@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         linter.close()
     if linter.unkept:
-        run.warn(f"what was found is not remembered: {linter.unkept} (--no-cache does without)")
+        run.warn(f"results are not cached: {linter.unkept} (disable the cache with --no-cache)")
     return _exit_code(run)
 
 

@@ -15,7 +15,7 @@ SEVERITIES = (ERROR, WARNING, NOTE)
 # Of each certainty: the severity, and why.
 SEVERITY = {Certainty.MUST: ERROR, Certainty.MAY: WARNING, Certainty.UNKNOWN: NOTE}
 _BECAUSE = {
-    Certainty.MUST: "no safe value reaches it",
+    Certainty.MUST: "every value that reaches it is unsafe",
     Certainty.MAY: "some of the values that reach it are unsafe",
     Certainty.UNKNOWN: "nothing is known about the value",
 }

@@ -83,7 +83,7 @@ class Notebook:
         try:
             self._read()
         except _Malformed as error:
-            raise Unreadable(f"this is no notebook: {error}", *self._position(error.at)) from None
+            raise Unreadable(f"not a notebook: {error}", *self._position(error.at)) from None
         except RecursionError:
             raise Unreadable("the notebook's JSON is nested too deeply to be read") from None
 

@@ -1,5 +1,5 @@
 """`full`: each finding with its source, the steps that change the value, and the repair; with
-`--verbose` all that is known about it. Notes are one line each, at the end.
+`--verbose` all that is known about it. Notes are at the end, without source.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Full:
         self._view = view
         self._paint = view.paint
         self._notes: list[str] = []
-        self._more_notes = 0
+        self._shown_notes = self._more_notes = 0
 
     def start(self) -> str:
         return ""
@@ -43,20 +43,22 @@ class Full:
     def file(self, checked: Checked) -> str:
         lines: list[str] = []
         for finding in checked.findings:
-            if self._view.every_note or grade(finding).severity != NOTE:
+            if self._view.every_note or self._view.verbose or grade(finding).severity != NOTE:
                 lines += (
                     self._verbose(finding, checked)
                     if self._view.verbose
                     else self._brief(finding, checked)
                 )
-            elif len(self._notes) < MAX_NOTES:
-                self._notes.append(clipped(line(finding, checked), self._view.width))
+            elif self._shown_notes < MAX_NOTES:
+                width = self._view.width - 2
+                self._notes += wrapped(line(finding, checked), width, "", "    ")
+                self._shown_notes += 1
             else:
                 self._more_notes += 1
         return "".join(text + "\n" for text in lines)
 
     def end(self) -> str:
-        """The notes, one line each."""
+        """The notes, each wrapped to the width."""
         if not self._notes:
             return ""
         lines = [self._paint("label", "Worth a look"), *(f"  {note}" for note in self._notes)]
