@@ -242,9 +242,9 @@ def _value(text: str, at: int) -> tuple[object, int]:
     try:
         return _scan(text, at)
     except StopIteration as stop:
-        raise _Malformed("its JSON has no value here", stop.value) from None
+        raise _Malformed("invalid JSON here", stop.value) from None
     except json.JSONDecodeError as error:
-        raise _Malformed(f"its JSON is broken: {error.msg}", error.pos) from None
+        raise _Malformed(f"invalid JSON: {error.msg}", error.pos) from None
 
 
 def _skipped(text: str, at: int) -> int:
