@@ -78,7 +78,7 @@ def withheld(rule: Rule) -> str:
     for (certainty, where), taken in classes.items():
         if taken >= set(Differentiated):
             taken = {None}  # wherever
-        kinds = [Silence(certainty, one, where).words for one in taken]
+        kinds = [Silence(certainty, taken_so, where).words for taken_so in sorted(taken, key=str)]
         if taken == {Differentiated.NO, Differentiated.UNKNOWN}:
             kinds = [f"{Silence(certainty, None, where).words} unless a gradient is taken"]
         said += kinds
