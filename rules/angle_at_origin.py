@@ -4,6 +4,14 @@ At the origin there is no direction: `tf.atan2(0, 0)` is 0, but its gradient is 
 is that of `tf.math.angle(0)`. Silence in a spectrogram, a joint that does not move, a relu in front
 of both arguments are exactly there.
 
+See it:
+    >>> y, x = tf.constant(0.0), tf.constant(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     angle = tf.atan2(y, x)
+    >>> float(tape.gradient(angle, x))
+    nan
+
 Bad:
     heading = tf.atan2(tf.nn.relu(dy), tf.nn.relu(dx))
 
@@ -76,7 +84,7 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         angle,
         None,
-        f"{what} is 0, but its gradient is 0 / 0, NaN",
+        f"{what} is 0, but its gradient is 0 / 0, which is NaN",
         Certainty.MAY if shown else Certainty.UNKNOWN,
         fixes,
         covers=[root.node for root in inside],
@@ -109,7 +117,7 @@ def masked(angle: Site, here: Context) -> list[Fix]:
         "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), tf.where({m}, {x}, tf.ones_like({x}))), "
         "tf.zeros_like({y}))",
         m=moves,
-        title="mask the origin (gradient 0 there)",
+        title="mask the origin (the gradient there is 0)",
         claim=Claim.EQUAL_WHERE_FINITE,
         **holes,
     )

@@ -12,8 +12,7 @@ Bad:
 Good:
     hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="he_normal")
 
-A variable that is itself put through a relu (`tf.nn.relu(alpha)`) stays at 0 for ever if it begins
-there.
+The relu of a variable (`tf.nn.relu(alpha)`) stays at 0 if the variable starts there.
 
 The last layer may begin at 0, and so may biases. For variables of your own:
 `tf.Variable(tf.random.normal([n, m], stddev=(2 / n) ** 0.5))`, or
@@ -57,10 +56,13 @@ NORMAL = (
 )
 # the gradient at 0 is 0; that of tanh, elu, selu, gelu, swish and leaky_relu is not
 RELU = ("relu", "relu6")
-DEAD = "the relu of a variable that begins at 0: the gradient there is 0, so that it never moves"
-ASIDE = "begin above 0, or use tf.nn.softplus, whose gradient is never 0"
-NOTHING = "a hidden layer whose weights all begin at 0, {}: no gradient ever reaches them, nor anything below"
-ADVICE = "draw them at random; only the last layer may begin at 0"
+DEAD = "relu of a variable that starts at 0: its gradient is 0 there, so training never changes it"
+ASIDE = "start above 0, or use tf.nn.softplus, whose gradient is never 0"
+NOTHING = (
+    "a hidden layer whose weights all start at 0, {}: neither they nor the layers below "
+    "get a gradient"
+)
+ADVICE = "use random initial weights; only the last layer may start at 0"
 LAYERS = (
     "keras.layers.Dense keras.layers.Conv2D keras.layers.Conv1D tf.layers.dense tf.layers.conv2d"
 )
@@ -85,10 +87,10 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             weights,
             None,
-            "weights drawn with standard deviation 1 for many inputs: the signal grows by the root of their "
-            "number in every layer, until it overflows",
+            "initial weights with standard deviation 1 and many inputs: each layer multiplies "
+            "the signal by the square root of the number of inputs, until it overflows",
             Certainty.MAY,
-            help="use a deviation of (2 / inputs) ** 0.5",
+            help="use a standard deviation of (2 / inputs) ** 0.5",
         )
     inner, dead = hidden(site.value("x"))
     below = inner.value("y").origin if inner is not None else None
@@ -96,7 +98,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             below,
             None,
-            NOTHING.format("behind a relu" if dead else "below others that do"),
+            NOTHING.format("before a relu" if dead else "below other weights that do"),
             Certainty.MAY,
             help=ADVICE,
         )
@@ -122,7 +124,7 @@ def layer(site: Site, here: Context) -> Iterator[Finding]:
         and name in RELU
         and (not site.given("bias_initializer") or site.const("bias_initializer") == "zeros")
     ):
-        yield here.finding(site, None, NOTHING.format("behind a relu"), Certainty.MAY, help=ADVICE)
+        yield here.finding(site, None, NOTHING.format("before a relu"), Certainty.MAY, help=ADVICE)
 
 
 def of_this_file(weights: object, here: Context) -> bool:

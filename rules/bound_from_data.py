@@ -57,14 +57,14 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
         fixes = here.rewrite(
             clip,
             "{y}",
-            title="drop the bounds, which never act",
+            title="remove the bounds, which have no effect",
             claim=Claim.EQUAL,
             y=clip.args["x"],
         )
         yield here.finding(
             clip,
             "x",
-            "the bounds are the minimum and maximum of the clipped values: they guard nothing",
+            "the bounds are the minimum and maximum of the clipped values, so they have no effect",
             Certainty.MUST,
             fixes,
         )
@@ -72,7 +72,7 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             clip,
             "x",
-            "the lower bound is the minimum of the clipped values: it guards nothing",
+            "the lower bound is the minimum of the clipped values, so it has no effect",
             Certainty.MUST,
         )
     # with 0 it is a relu
@@ -84,7 +84,7 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
         fixes = here.rewrite(
             clip,
             "tf.maximum({y}, {low})",
-            title="drop the upper bound, which never acts",
+            title="remove the upper bound, which has no effect",
             claim=Claim.EQUAL,
             y=clip.args["x"],
             low=clip.args.get("clip_value_min"),
@@ -92,8 +92,8 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             clip,
             "x",
-            "the upper bound is the maximum of the values: it guards nothing, and below the lower bound the "
-            "gradient is 0 (finite loss, nothing learned)" + better(y),
+            "the upper bound is the maximum of the values, so it has no effect; below the "
+            "lower bound the gradient is 0, so nothing is learned there" + better(y),
             Certainty.MUST,
             fixes,
         )
@@ -110,7 +110,7 @@ def limited(site: Site, here: Context) -> Iterator[Finding]:
             fixes = here.rewrite(
                 site,
                 "{y}",
-                title="drop the bound, which never acts",
+                title="remove the bound, which has no effect",
                 claim=Claim.EQUAL,
                 y=site.args[param],
             )
@@ -118,7 +118,7 @@ def limited(site: Site, here: Context) -> Iterator[Finding]:
             yield here.finding(
                 site,
                 param,
-                f"the bound is the {side} of the values themselves: it guards nothing{better(y)}",
+                f"the bound is the {side} of the values themselves, so it has no effect{better(y)}",
                 Certainty.MUST,
                 fixes,
             )
@@ -155,4 +155,4 @@ def better(y: Value) -> str:
     if found is None:
         return ""
     loss = "softmax" if found.producer.op.name == "tf.nn.softmax" else "sigmoid"
-    return f"; {loss}_cross_entropy_with_logits learns there"
+    return f"; {loss}_cross_entropy_with_logits has a gradient there"

@@ -42,19 +42,20 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             None,
-            "XLA drops this check: the function is compiled with jit_compile=True, and NaN goes through",
+            "XLA drops this check: the function is compiled with jit_compile=True, so NaN "
+            "passes undetected",
             Certainty.MUST,
             modes=("xla",),
-            help="compile without XLA while you look for the NaN",
+            help="compile without XLA to find the NaN",
         )
     elif texts.compiles_model(here.source.code):
         yield here.finding(
             site,
             None,
-            "XLA drops this check where it compiles the model (jit_compile=True in this file)",
+            "XLA drops this check when it compiles the model (jit_compile=True in this file)",
             Certainty.MAY,
             modes=("xla",),
-            help="compile without XLA while you look for the NaN",
+            help="compile without XLA to find the NaN",
         )
 
 

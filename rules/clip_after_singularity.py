@@ -5,15 +5,23 @@ infinity (of the logarithm): NaN. Where the clip acts and x is not quite 0 the g
 that what was clipped never learns. The same holds for `tf.clip_by_value`, `tf.minimum` and relu
 after log, `1 / x`, rsqrt or reciprocal.
 
+See it:
+    >>> x = tf.constant(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.maximum(tf.math.log(x), -100.0)
+    >>> float(tape.gradient(y, x))
+    nan
+
 Bad:
     logits = tf.clip_by_value(tf.math.log(weights), -15., 15.)
 
 Good:
     logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
 
-Doubtful is a clip of a quotient or reciprocal: a clip of a logarithm shows that its input comes
-close to 0, one of a quotient may mean its dividend. The ratio of two probabilities or densities is
-in no doubt: its divisor underflows.
+Often harmless: a clip of a quotient or reciprocal. A clip of a logarithm shows that its input comes
+close to 0; a clip of a quotient may be meant for its dividend. The ratio of two probabilities or
+densities is always reported, because its divisor underflows.
 
 Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
 
@@ -48,7 +56,7 @@ LOGARITHMS = {"tf.math.log": math.e, "tf.math.log1p": math.e, "ops.log2": 2.0, "
 NAMES = {
     "tf.divide": "division",
     "tf.math.reciprocal": "reciprocal",
-    "tf.math.rsqrt": "reciprocal root",
+    "tf.math.rsqrt": "reciprocal square root",
 }
 LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning in the dtype
 
@@ -117,8 +125,8 @@ def message(masked: Masked, here: Context) -> str:
     )
     what = "logarithm" if site.op.name in LOGARITHMS else NAMES[site.op.name]
     return (
-        f"'{name}' {where} clips the value of this {what}, not its gradient: where the input is {edge} it is NaN (0 * inf), "
-        "and wherever the clip acts it is 0"
+        f"'{name}' {where} clips the value of this {what}, not its gradient, which is NaN (0 * "
+        f"inf) where the input is {edge} and 0 where the clip applies"
     )
 
 

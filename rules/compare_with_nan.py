@@ -4,6 +4,10 @@ NaN is equal to nothing, itself included: `x == np.nan` is False and `x != np.na
 `x`, so that a mask made this way keeps or drops everything. `x is np.nan` asks whether `x` is one
 particular Python object, which a tensor never is.
 
+See it:
+    >>> (tf.constant([1.0, float("nan")]) == float("nan")).numpy()
+    array([False, False])
+
 Bad:
     x = tf.where(x == np.nan, tf.zeros_like(x), x)
 
@@ -15,7 +19,7 @@ NaN all the same.)
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
@@ -87,7 +91,7 @@ def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[F
                 "tf.math.is_nan({x})" if equal else "tf.logical_not(tf.math.is_nan({x}))",
                 title="use tf.math.is_nan",
                 claim=Claim.SHIFTED,
-                cost="the test starts to find NaN",
+                cost="the test then finds NaN",
                 x=site.args[param],
             )
             if tensor
@@ -105,8 +109,14 @@ def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[F
 
 def message(equal: bool, identity: bool) -> str:
     if identity:
-        return f"this asks for one particular NaN object and is {'False' if equal else 'True'} for every tensor: NaN is not found"
-    return f"NaN is equal to nothing, itself included: this is {'False' if equal else 'True'} for every value, NaN too"
+        return (
+            "this compares with one particular NaN object: it is "
+            f"{'False' if equal else 'True'} for every tensor, even for NaN"
+        )
+    return (
+        "NaN compares unequal to everything, itself included: this is "
+        f"{'False' if equal else 'True'} for every value, even for NaN"
+    )
 
 
 def is_nan(site: Site, param: str, here: Context) -> bool:

@@ -7,6 +7,10 @@ some batch: a sample without positive labels, a constant feature, an empty mask.
 can be 0 are reported; a norm, a distance or an exponential, which are 0 for odd data only, where a
 gradient is taken (elsewhere with `--certainty unknown`).
 
+See it:
+    >>> tf.divide([1.0, 0.0], [0.0, 0.0]).numpy()
+    array([inf, nan], dtype=float32)
+
 Bad:
     dice = 2.0 * tf.reduce_sum(y * p) / (tf.reduce_sum(y) + tf.reduce_sum(p))
 
@@ -22,13 +26,12 @@ changes its sign has no floor: restructure it, for example as `tf.nn.softplus(v)
 root the small number belongs inside, `tf.sqrt(s + eps)`, because the gradient of the root itself is
 infinite at 0. In float16 only the forms with 0 and 1 are offered.
 
-Doubtful is a quotient that is only written into summaries, where NaN is a gap in a curve, one that
-is compared element by element there or by all that call it and nothing else (0 / 0 is "no" there),
-or of which the function itself asks whether it is finite, where no gradient is known to be taken,
-and one by the spread of a whole tensor or by a mean of squares where nothing says whether a
-gradient is taken. So is one by the sum of values that are kept above 0 only afterwards, too late
-for a row of zeros: what is handed in is mostly a softmax (a stranger found three of eight such
-right).
+Often harmless: a quotient that is only written to summaries, where NaN is a gap in a curve; a
+quotient that is only compared with something, where `0 / 0` counts as false; a quotient that the
+function itself tests for NaN, if no gradient is known to be taken; a division by the standard
+deviation of a whole tensor or by a mean of squares, if nothing shows that a gradient is taken; and
+a division by a sum of values that are clipped only afterwards, because such values often come from
+a softmax.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 
@@ -64,7 +67,7 @@ WORDS = {
     "tf.math.floordiv": "floor division",
     "tf.truncatemod": "remainder of a division",
     "tf.truncatediv": "division",
-    "tf.math.rsqrt": "reciprocal root",
+    "tf.math.rsqrt": "reciprocal square root",
     "tf.math.reciprocal": "reciprocal",
 }
 
@@ -94,12 +97,12 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if unsure and shown.by_bounds and divisors.is_rarely_zero(division, divisor):
         certainty = Certainty.UNKNOWN
     name = WORDS.get(division.op.name, "division")
-    effect = "at 0 the result is Inf" if param == "x" else "x / 0 is Inf and 0 / 0 is NaN"
+    effect = "at 0 the result is Inf" if param == "x" else "at 0 the result is Inf or NaN"
     fixes = [] if form and densities.is_ratio(division) else whole_repairs(division, param, here)
     yield here.finding(
         division,
         param,
-        f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and so is the gradient",
+        f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and the gradient NaN",
         certainty,
         fixes,
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
@@ -116,7 +119,9 @@ def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
     for later in quotients.later_divisors(here, division) if fixes else ():
         if zero_evidence(later, later.value("y"), here) is None:
             place = here.source.location(here.source.span(later.node).start).words
-            here.no_fix = f"{place} divides by what is made of it, which may be 0 then, too"
+            here.no_fix = (
+                f"{place} divides by a value computed from this result, which may then be 0 as well"
+            )
             return []
     return fixes
 
@@ -147,14 +152,20 @@ def is_inside(root: Site, division: Site, here: Context) -> bool:
 def advice(division: Site, divisor: Value) -> str:
     """What to do where no fix is offered; empty where the reason says it."""
     if divisor.nonnegative and quotients.of_half(division) and not quantities.zero_meant(division):
-        return "in float16 no floor is far enough below ordinary values: divide in float32"
+        return "in float16 every usable floor is too close to ordinary values: divide in float32"
     if densities.is_ratio(division):
-        return "divide by subtracting logarithms: tf.exp(log_p - log_q), of log_softmax or log_prob"
+        return "subtract logarithms instead: tf.exp(log_p - log_q), from log_softmax or log_prob"
     if divisor.nonnegative or repairs.roots(divisor) or evidence.not_counted(divisor):
         return ""
     if not divisor.known:
-        return "nothing shows the sign of the divisor, so no floor is offered: where it is never negative, tf.maximum(divisor, eps) is one"
-    return "the divisor changes its sign, so no floor keeps it away from 0: make it positive, e.g. tf.nn.softplus(v) + eps"
+        return (
+            "the sign of the divisor is unknown, so no floor is offered; if it is never "
+            "negative, use tf.maximum(divisor, eps)"
+        )
+    return (
+        "the divisor can be positive or negative, so no floor keeps it away from 0: make it "
+        "positive, e.g. tf.nn.softplus(v) + eps"
+    )
 
 
 def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:
@@ -162,7 +173,8 @@ def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         psnr,
         None,
-        "the PSNR of two equal images is Inf and its gradient NaN: the mean squared error is 0",
+        "the PSNR of two equal images: the mean squared error is 0, so the result is Inf and the "
+        "gradient NaN",
         certainty,
     )
 
@@ -186,8 +198,8 @@ def clipped_shares(clip: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         "y",
-        "division by the sum of values that are kept above 0 only afterwards, so that all can be 0: 0 / 0 is NaN, "
-        "which the clip leaves NaN, and so is the gradient",
+        "division by the sum of values that are clipped above 0 only afterwards: when all of "
+        "them are 0, the result and its gradient are NaN, and the clip keeps the NaN",
         Certainty.MAY,
         quotients.zeros(here, quotient),
         doubtful=True,

@@ -5,6 +5,12 @@ Next to 1, float32 numbers are 6e-8 apart: `1 - 1e-8` is exactly 1, and so is `1
 tf.function, Keras `fit`, XLA and TensorFlow 1 graphs reorder it to `(1 + 1e-8) - p`, where the
 epsilon is gone: the loss is `inf` in training and finite in the debugger.
 
+See it:
+    >>> float(tf.constant(1.0) - 1e-8)
+    1.0
+    >>> float(tf.math.log(1.0 - tf.clip_by_value(1.0, 1e-8, 1 - 1e-8)))
+    -inf
+
 Bad:
     p = tf.clip_by_value(p, 1e-8, 1 - 1e-8)
     loss = -tf.math.log(1.0 - q + 1e-8)
@@ -83,8 +89,9 @@ def bounds(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             param,
-            f"{text} is exactly {side} in {dtype}: the bound lets {side} through, so that log(1 - p), "
-            "1 / (1 - p) and acos(p) are still infinite there or have an infinite gradient",
+            f"{text} is exactly {side} in {dtype}, so the bound does not exclude {side}: log(1 "
+            "- p), 1 / (1 - p) and acos(p) are still infinite there or have an infinite "
+            "gradient",
             certainty,
             nearer(site, param, side, dtype, here),
             node=site.args[param],
@@ -115,7 +122,7 @@ def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list
         site,
         bound,
         node=site.args[param],
-        title=f"use {bound}, which {dtype} can tell from {side}",
+        title=f"use {bound}, which {dtype} distinguishes from {side}",
         claim=Claim.SHIFTED,
         cost=f"values beyond {bound} become {bound}; the gradient is 0 there",
     )
@@ -132,16 +139,19 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
     eps = absorbed_epsilon_repairs.epsilon_text(lost.eps)
     dtype = lost.x.dtype or "float32"
     if lost.folded:
-        why = f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is gone, and at p = 1 this is 0"
+        why = (
+            f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is lost, and the result is 0 at p = 1"
+        )
     elif lost.modes == ("xla",):
         why = (
-            f"the {eps} is lost in {dtype} under XLA (jit_compile, Keras fit on a GPU), which reorders it to 1 + {eps} - p: at p = 1 "
-            "this is 0; what reads 1 - p beside it keeps a tf.function from doing so"
+            f"the {eps} is lost in {dtype} under XLA (jit_compile, Keras fit on a GPU), which "
+            f"reorders the sum to 1 + {eps} - p: the result is 0 at p = 1"
         )
     else:
         why = (
-            f"the {eps} is lost in {dtype} as soon as the code is compiled (tf.function, Keras fit, XLA and TF1 graphs reorder "
-            f"it to 1 + {eps} - p): at p = 1 this is 0"
+            f"the {eps} is lost in {dtype} as soon as the code is compiled (tf.function, Keras "
+            f"fit, XLA and TF1 graphs reorder the sum to 1 + {eps} - p): the result is 0 at p = "
+            "1"
         )
     yield here.finding(
         site,

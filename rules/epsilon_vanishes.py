@@ -5,6 +5,10 @@ division behind it is infinite. `tf.math.l2_normalize` has 1e-12 by default, whi
 In float32 the same holds below 1.2e-38 (`1e-45`, `1e-40`): what is smaller is flushed to 0. A normalisation layer with
 `epsilon=0` divides by a variance that is 0 for a constant row.
 
+See it:
+    >>> float(tf.math.log(tf.constant(0.0, tf.float16) + 1e-8))
+    -inf
+
 Bad:
     half = tf.cast(p, tf.float16)
     loss = -tf.math.log(half + 1e-8)
@@ -18,7 +22,7 @@ With `K.set_floatx("float16")` the 1e-7 of Keras is not 0, but too small: Adam t
 `K.set_epsilon(1e-3)` (next to 1, 1e-4 is lost as well) and `Adam(epsilon=1e-4)`, or better keep the
 weights in float32: `keras.mixed_precision.set_global_policy("mixed_float16")`.
 
-Doubtful is `set_floatx` in a file of tests: most of them look at dtypes.
+Often harmless: `set_floatx` in a test file, because most of them only test dtypes.
 
 See also: https://github.com/keras-team/keras/issues/11832,
 https://github.com/keras-team/keras/issues/11860, https://github.com/keras-team/keras/issues/9582,
@@ -130,7 +134,7 @@ def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             param,
-            f"{text} is 0 in {dtype}: the guard does nothing, and where the value is 0 this is not finite",
+            f"{text} is 0 in {dtype}, so this guard has no effect: at 0 the result is not finite",
             Certainty.MAY,
             larger(site, guard, eps_param, x, here),
             node=guard.node if inside else None,
@@ -155,9 +159,9 @@ def larger(site: Site, guard: Site, param: str, x: Value, here: Context) -> list
         guard,
         eps,
         node=node,
-        title=f"use {eps}, which {x.dtype or 'float32'} can hold",
+        title=f"use {eps}, which {x.dtype or 'float32'} can represent",
         claim=Claim.SHIFTED,
-        cost=f"values move by up to {eps}",
+        cost=f"values change by up to {eps}",
     )
 
 
@@ -178,9 +182,9 @@ def normalized(site: Site, here: Context) -> Iterator[Finding]:
         site,
         "epsilon",
         "1e-2",
-        title="use 1e-2, which float16 can hold",
+        title="use 1e-2, which float16 can represent",
         claim=Claim.SHIFTED,
-        cost="rows shorter than 0.1 are no longer brought to length 1",
+        cost="rows shorter than 0.1 are no longer scaled to length 1",
     )
     yield here.finding(
         site,
@@ -204,13 +208,13 @@ def without(site: Site, param: str, here: Context) -> Iterator[Finding]:
         "1e-3",
         title="use 1e-3, the default of Keras",
         claim=Claim.SHIFTED,
-        cost="normalised values move by up to 0.05 %",
+        cost="normalised values change by up to 0.05 %",
     )
     yield here.finding(
         site,
         None,
-        "without an epsilon the variance of a constant row or column is 0, and the normalised values are "
-        "NaN",
+        "normalisation without an epsilon: the variance of a constant row or column is 0, and "
+        "the result is NaN",
         Certainty.MAY,
         fixes,
     )
@@ -227,7 +231,7 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
     if not gone and site.op.name not in STEPS:
         return
     what = (
-        "is 0 in float16: where a gradient is 0 the weight becomes NaN"
+        "is 0 in float16: a weight becomes NaN where its gradient is 0"
         if gone
         else "is too small for float16: a gradient near 0 makes a step of about 10"
     )
@@ -237,7 +241,7 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
         "1e-4",
         title="use epsilon=1e-4",
         claim=Claim.SHIFTED,
-        cost="steps along gradients of less than about 1e-4 get smaller",
+        cost="steps for gradients of less than about 1e-4 get smaller",
     )
     yield here.finding(
         site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes
@@ -251,9 +255,9 @@ def float_type(site: Site, here: Context) -> Iterator[Finding]:
         site,
         "{call}\nK.set_epsilon(1e-3)",
         call=site.node,
-        title="set Keras' epsilon to 1e-3",
+        title="set the epsilon of Keras to 1e-3",
         claim=Claim.SHIFTED,
-        cost="all that uses Keras' epsilon moves by up to 1e-3",
+        cost="every result that uses the epsilon of Keras changes by up to 1e-3",
     )
     yield here.finding(
         site,

@@ -5,13 +5,17 @@
 exponential of its `log_input`. In a quotient inf becomes NaN, times 0 as well, and
 the gradient of whatever cuts the inf off afterwards is NaN.
 
+See it:
+    >>> tf.exp([88.0, 89.0]).numpy()
+    array([1.6516363e+38,           inf], dtype=float32)
+
 Bad:
     rate = tf.exp(tf.maximum(scores, 100.0))
 
 Good:
     rate = tf.exp(tf.minimum(scores, 80.0))
 
-Reported by default is only what overflows for every input. With `certainty = "all"` also what can
+Reported by default is only what overflows for every input. With `certainty = "unknown"` also what can
 overflow: an exponent that is known to reach above the limit. Most of these belong to a form that
 has a stable equivalent (softmax, log-sum-exp, softplus, sigmoid), which other rules offer; where
 none exists, bound the exponent from above, or stay with the logarithm: a ratio of probabilities is
@@ -37,7 +41,7 @@ from tfnanlint.api import (
     on_a_grid,
     rule,
     shifted_by_maximum,
-    words,
+    value_in_words,
 )
 
 LOG_2 = math.log(2.0)
@@ -66,11 +70,11 @@ def check(exp: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.MUST if x.lo > limit or even and x.hi < -limit else Certainty.MAY
     if certainty is Certainty.MAY and (shifted_by_maximum(x) or on_a_grid(x)):
         return
-    says = "always overflows" if certainty is Certainty.MUST else "can overflow"
     yield here.finding(
         exp,
         param,
-        f"exponential of a value that is {words(x)}: above {limit:.1f} it {says}, and the gradient with it",
+        f"exponential of {value_in_words(x)}: above {limit:.1f} the result and its gradient are "
+        "Inf",
         certainty,
         help=f"bound the exponent from above, e.g. tf.minimum(x, {math.floor(limit * 0.9)}.0)",
     )

@@ -5,6 +5,12 @@ difference exactly 0, for 1e-4 it is wrong in the fourth digit. `tf.math.expm1` 
 digit, with the same gradient; `1 - exp(x)` is `-expm1(x)`. A `tf.function` is rewritten so by
 TensorFlow's optimizer where it sees `exp(x) - 1`; eager code and XLA lose the digits.
 
+See it:
+    >>> float(tf.exp(1e-8) - 1.0)
+    0.0
+    >>> tf.math.expm1([1e-8]).numpy()
+    array([1.e-08], dtype=float32)
+
 Bad:
     growth = tf.exp(rate) - 1.0
 
@@ -21,7 +27,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
 Why differences of nearly equal numbers lose digits:
 https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
@@ -86,7 +92,8 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         minus,
         None,
-        f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; expm1 keeps them",
+        f"{form} loses the digits of a small x: in float32 the result is 0 below 6e-8; expm1 "
+        "keeps them",
         Certainty.MAY,
         fixes,
         modes=("eager", "graph", "xla") if sign else ("eager", "xla"),

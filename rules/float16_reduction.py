@@ -4,6 +4,10 @@ A float16 sum of a thousand squares of 10 is infinite, and the mean of 100,000 o
 TensorFlow: it is computed as a sum and a count, and both overflow. Sums over a whole batch, means
 of losses, squared errors and norms belong in float32.
 
+See it:
+    >>> float(tf.reduce_mean(tf.ones([100_000], tf.float16)))
+    nan
+
 Bad:
     half = tf.cast(error, tf.float16)
     loss = tf.reduce_mean(tf.square(half))
@@ -83,7 +87,7 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
         fixes = here.rewrite(
             site,
             "tf.cast(tf.reduce_mean(tf.cast({x}, tf.float32), axis={axis}, keepdims={keepdims}), tf.float16)",
-            title="take the mean in float32",
+            title="compute the mean in float32",
             claim=Claim.EQUAL,
             x=site.args.get("x"),
             **args,
@@ -91,15 +95,15 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         "x",
-        f"{SUMS[site.op.name]} in float16: it is infinite beyond 65504"
+        f"{SUMS[site.op.name]} in float16: the result is infinite beyond 65504"
         + (
-            ", and so is the count: the mean becomes NaN"
+            ", and so is the count, which makes the mean NaN"
             if site.op.name == "tf.reduce_mean"
             else ""
         ),
         Certainty.MAY,
         fixes,
-        help="" if fixes else "cast to tf.float32 before it is added up",
+        help="" if fixes else "cast to tf.float32 before the sum",
     )
 
 

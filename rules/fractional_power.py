@@ -4,6 +4,14 @@
 NaN). Every exponent between 0 and 1 does so, `x ** 1.5` is NaN below 0, and a negative exponent is
 a division: `x ** -0.5` is inf at 0. Exponents that are whole numbers from 1 on are safe.
 
+See it:
+    >>> x = tf.constant(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x**0.5
+    >>> float(tape.gradient(y, x))
+    inf
+
 Bad:
     weight = (1.0 - tf.nn.softmax(z)) ** 0.5
 
@@ -47,7 +55,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     traits,
-    words,
+    value_in_words,
 )
 
 # ops that keep a value at 0 or above, and where they say so
@@ -114,10 +122,10 @@ def by_weight(power: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         power,
         "x",
-        f"power of a value that is {words(base)}, whose exponent is trained: where that is below 1 "
-        "the gradient is Inf at 0",
+        f"power of {value_in_words(base)} with a trained exponent: when the exponent falls "
+        "below 1, the gradient is Inf at 0",
         Certainty.MAY,
-        help="keep the base above 0, tf.maximum(x, 1e-6), or the exponent at or above 1",
+        help="keep the base above 0 with tf.maximum(x, 1e-6), or the exponent at or above 1",
     )
 
 
@@ -131,9 +139,7 @@ def square_of_zero(base: Value) -> bool:
 
 
 def message(base: Value, exponent: float, below: bool) -> str:
-    what = (
-        f"a value that is {words(base)}" if base.known else "a value about which nothing is known"
-    )
+    what = value_in_words(base)
     if exponent < 0:
         effect = (
             "at 0 the result is Inf"
@@ -145,7 +151,7 @@ def message(base: Value, exponent: float, below: bool) -> str:
     else:
         effect = (
             "below 0 the result is NaN, " if below else ""
-        ) + "at 0 the gradient is Inf, or NaN behind a square"
+        ) + "at 0 the gradient is Inf, or NaN after a square"
     return f"power {exponent:g} of {what}: {effect}"
 
 
@@ -157,12 +163,14 @@ def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
         # the root's own gradient is infinite at 0, whatever stands around it
         return repairs.under_the_root(here, inside)
     masked = (
-        repairs.double_where(here, power, title="mask the base and the result (0 at and below 0)")
+        repairs.double_where(
+            here, power, title="mask the base and the result (0 where the base is 0 or negative)"
+        )
         if exponent > 0
         else []
     )
     if any(quotients.later_divisors(here, power)):
-        here.no_fix = "what is made of it is a divisor further down, which may be 0 then, too"
+        here.no_fix = "a later divisor is computed from this result and may then be 0 as well"
         return []
     total = epsilon_beside(power, here) if exponent == 0.5 else None
     if total is not None:
@@ -212,7 +220,7 @@ def normalized(power: Site, total: Site, here: Context) -> list[Fix]:
         claim=Claim.SHIFTED,
         cost=repairs.COST_OF_ITS_EPSILON
         if named
-        else "vectors under 1e-6 are scaled by 1e6; others grow by the epsilon over their length",
+        else "vectors shorter than 1e-6 are scaled by 1e6; others grow by epsilon / length",
         x=quotient.args["x"],
         axis=argument(squares, "axis", "axis"),
         eps=total.args[param],
@@ -234,7 +242,7 @@ def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
         x=zero or x,
         title=f"keep the base at or above {bound}",
         claim=Claim.SHIFTED,
-        cost=f"bases below {bound} become {bound}; the gradient is 0 there",
+        cost=f"bases below {bound} become {bound} and get no gradient",
     )
 
 

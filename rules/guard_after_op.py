@@ -7,6 +7,14 @@ every mode. As a divisor, `x / (norm(x) + eps)`, the gradient that comes back is
 points: TensorFlow's own kernels keep it 0, XLA computes 0 * inf, which is NaN. Keras 3 compiles
 `fit` with XLA on GPUs, so the same code is fine on one machine and NaN on another.
 
+See it:
+    >>> x = tf.constant([0.0, 0.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.sqrt(tf.reduce_sum(tf.square(x))) + 1e-8
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     unit = x / (tf.norm(x, axis=-1, keepdims=True) + 1e-8)
     scaled = (x - mean) / (tf.math.reduce_std(x, axis=0) + 1e-8)
@@ -15,13 +23,12 @@ Good:
     unit = tf.math.l2_normalize(x, axis=-1)
     scaled = (x - mean) / tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
 
-Doubtful is what shows under XLA only in a file that names neither Keras nor XLA: nobody may ever
-compile it so.
+Often harmless: a finding that applies under XLA only, in a file that uses neither Keras nor XLA.
 
 `divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same
 problem under XLA. Keras 3 guards in this way itself (`ops.normalize`, `UnitNormalization`,
 `Dot(normalize=True)`, the cosine similarity), and so does `tf.image.per_image_standardization`:
-these are reported with `certainty = "all"` only.
+these are reported with `certainty = "unknown"` only.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
 
@@ -53,8 +60,8 @@ WORDS = {
 }
 # Where it shows, by the modes in which it does.
 WHERE = {
-    ("xla",): "under XLA (jit_compile, Keras fit on a GPU); other modes keep it 0",
-    ("eager", "graph"): "in eager mode and tf.function (under XLA the relu stops it)",
+    ("xla",): "under XLA (jit_compile, Keras fit on a GPU) and stays 0 in other modes",
+    ("eager", "graph"): "in eager mode and tf.function, but not under XLA",
     ALWAYS: "in every mode",
 }
 # Functions of TensorFlow and Keras 3 that guard in this way themselves: what they normalise, and
@@ -101,7 +108,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        f"the guard comes after the {what}: at 0 the gradient inside is already Inf, and becomes NaN {WHERE[modes]}",
+        f"the guard comes after the {what}, whose gradient is Inf at 0: the gradient becomes "
+        f"NaN {WHERE[modes]}",
         max(grades),
         late_guard_repairs.repaired(here, site, guard),
         modes=modes,
@@ -144,8 +152,9 @@ def ready_made(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         param,
-        f"{site.op.name.rpartition('.')[2]} guards after its root: at {where} the gradient is NaN under XLA "
-        "(jit_compile, Keras fit on a GPU); other modes keep it finite",
+        f"{site.op.name.rpartition('.')[2]} adds its guard after its square root: the gradient "
+        f"of {where} is NaN under XLA (jit_compile, Keras fit on a GPU) and finite in other "
+        "modes",
         Certainty.UNKNOWN,
         modes=("xla",),
         help="tf.math.l2_normalize guards under the root" if where == "a zero vector" else "",

@@ -21,7 +21,10 @@ https://github.com/one-leaf/tensorflow/issues/6 (a clip_by_value on a line of it
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, ast, roles, rule
 
-THROWN_AWAY = "the result of this guard is thrown away: tensors do not change in place, and the value goes on unguarded"
+THROWN_AWAY = (
+    "the result of this guard is not used: tensors do not change in place, so the "
+    "value stays unguarded"
+)
 CHECK = "tf.debugging.check_numerics"
 GRAPHS = ("placeholder", "Session", "disable_v2_behavior", "disable_eager_execution")
 
@@ -80,7 +83,7 @@ def by_callers(site: Site, here: Context) -> Iterator[Finding]:
                 THROWN_AWAY,
                 Certainty.MUST,
                 node=call,
-                help="assign the result to what the code goes on with",
+                help="assign the result to the name that the code uses afterwards",
             )
 
 
@@ -100,8 +103,8 @@ def unchecked(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             "x",
-            "the result of check_numerics is thrown away: in a TensorFlow 1 graph nothing depends on the "
-            "check, and it never runs",
+            "the result of check_numerics is not used: in a TensorFlow 1 graph nothing depends "
+            "on the check, so it never runs",
             Certainty.MAY,
             assigned(site, here),
             modes=("graph",),
@@ -124,7 +127,7 @@ def assigned(site: Site, here: Context):
         title=f"assign it to {here.text(x)}",
         guard=site.node,
         claim=Claim.EQUAL if checks else Claim.SHIFTED,
-        cost="" if checks else "the guard starts to act",
+        cost="" if checks else "the guard takes effect",
     )
 
 

@@ -5,15 +5,18 @@ the output of a layer) the sum is negative and the logarithm NaN. `tf.maximum(x,
 `tf.clip_by_value(x, 0.0, 1.0)` stop at 0, and the logarithm of 0 is `-inf` with an infinite
 gradient: the floor has to lie above 0.
 
+See it:
+    >>> float(tf.math.log(tf.constant(-0.5) + 1e-8))
+    nan
+
 Bad:
     loss = -tf.reduce_mean(tf.math.log(tf.tanh(score) + 1e-8))
 
 Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.tanh(score), 1e-8)))
 
-Doubtful is a sum with what may be any number, the output of a layer (but not a weight that starts
-with a random draw): mostly something elsewhere
-keeps it positive.
+Often harmless: a sum with an unbounded value, such as the output of a layer, because other code
+often keeps it positive. A weight with a random initial value is always reported.
 
 Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor
 has no gradient below it.
@@ -43,7 +46,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     step,
-    words,
+    value_in_words,
 )
 
 LARGEST = 0.1  # what is added beyond this is a term, not a guard
@@ -82,8 +85,8 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             log,
             "x",
-            f"the {text} protects from 0 only, and what it is added to is {words(x)}: below -{text} the "
-            "logarithm is NaN",
+            f"the {text} added to {value_in_words(x)} only protects against 0: below -{text} "
+            "the logarithm is NaN",
             Certainty.MAY,
             floored(log, guard, param, eps_param, x, here),
             covers=[guard.node] if guard.node is not None else (),
@@ -102,9 +105,10 @@ def floored(
         "tf.maximum({x}, {eps})",
         x=guard.args[param],
         eps=guard.args[eps_param],
-        title="floor instead of adding: tf.maximum(x, eps)",
+        title="use a floor instead of a sum: tf.maximum(x, eps)",
         claim=Claim.SHIFTED,
-        cost="values below eps become eps and get no gradient; the others lose the eps that was added",
+        cost="values below eps become eps and get no gradient; other values no longer include "
+        "the added eps",
     )
 
 
@@ -123,7 +127,7 @@ def stopped(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "the floor under this logarithm is 0 itself: there it is -inf and its gradient infinite",
+        "the floor under this logarithm is 0: at 0 the result is -inf and the gradient infinite",
         Certainty.MAY,
         raised(guard, node, log, here),
         covers=[guard.node] if guard.node is not None else (),

@@ -5,6 +5,10 @@ exponential underflows to 0, where the derivative of the square root is infinite
 `exp(0.5 * x)` it is the same function with neither problem. Typical for a standard deviation from a log-variance.
 One over that root, `rsqrt(exp(x))`, is infinite below -87, and `exp(-0.5 * x)` is not.
 
+See it:
+    >>> float(tf.sqrt(tf.exp(100.0))), float(tf.exp(0.5 * 100.0)) < 6e21
+    (inf, True)
+
 Bad:
     stddev = tf.sqrt(tf.exp(log_var))
 
@@ -13,7 +17,7 @@ Good:
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
@@ -54,20 +58,20 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         fixes = here.rewrite(
             root,
             "tf.exp({half} * {x})",
-            title="take half of the exponent",
+            title="halve the exponent instead",
             claim=Claim.EQUAL,
             half=str(power),
             x=argument(exp, "x", "exponent"),
         )
     what, end = (
-        ("square root", "the gradient NaN, above 88 it is inf")
+        ("square root", "the gradient NaN, above 88 the result is inf")
         if power > 0
-        else ("one over the square root", "this inf")
+        else ("reciprocal square root", "the result inf")
     )
     yield here.finding(
         root,
         root.op.main,
-        f"{what} of an exponential: below -87 (float32) the exponential is 0 and {end}",
+        f"{what} of an exponential: below -87 (in float32) the exponential is 0 and {end}",
         Certainty.MAY,
         fixes,
     )

@@ -7,6 +7,11 @@ logit 87 below the largest; a sigmoid above
 the network is wrong with confidence: it stops learning there. Losses computed from the logits have
 neither problem.
 
+See it:
+    >>> p = tf.nn.softmax([0.0, 200.0])
+    >>> float(-tf.reduce_sum([1.0, 0.0] * tf.math.log(p)))
+    inf
+
 Bad:
     p = tf.nn.softmax(logits)
     loss = -tf.reduce_mean(tf.reduce_sum(labels * tf.math.log(tf.clip_by_value(p, 1e-8, 1.0)), axis=-1))
@@ -81,15 +86,18 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 
 def why(*probabilities: Probability) -> str:
     if any(one.guard for one in probabilities):
-        return "its guard keeps the loss finite, but where the output is wrong with confidence the gradient is gone"
-    return "it becomes inf, and its gradient NaN, as soon as the output rounds to 0 or 1"
+        return (
+            "the guard keeps the loss finite, but the gradient vanishes where the output is "
+            "confidently wrong"
+        )
+    return "the loss is inf and its gradient NaN as soon as the output rounds to 0 or 1"
 
 
 def advice(*probabilities: Probability) -> str:
     """What to do where a layer keeps the logits to itself."""
     if all(one.layer is None for one in probabilities):
         return ""
-    return "let the layer give logits (no activation), and compute the loss from_logits"
+    return "remove the activation of the layer, and compute the loss with from_logits=True"
 
 
 def binary(
@@ -183,7 +191,7 @@ def picked(log: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             log,
             "x",
-            "logarithm of one probability of a softmax, which underflows to 0: the loss becomes "
+            "logarithm of one probability of a softmax, which can underflow to 0: the loss is "
             "inf and its gradient NaN",
             Certainty.MAY,
             fixes(),

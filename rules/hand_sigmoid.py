@@ -4,6 +4,14 @@
 still 0, but its gradient is `0 * inf`, NaN. `(exp(x) - exp(-x)) / (exp(x) + exp(-x))` is
 `inf / inf` from 88.7 on, in the value as well. `tf.sigmoid` and `tf.tanh` are finite everywhere.
 
+See it:
+    >>> x = tf.constant(-100.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = 1.0 / (1.0 + tf.exp(-x))
+    >>> float(tape.gradient(y, x))
+    nan
+
 Bad:
     gate = 1.0 / (1.0 + tf.exp(-scores))
 
@@ -16,7 +24,7 @@ is bounded, as in `1 / (1 + exp(-abs(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 import math
@@ -65,8 +73,8 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         None,
-        f"sigmoid written as 1 / (1 + exp(-x)): the exponential overflows for x below -{largest(exp.value('x'))}, "
-        "and the gradient becomes NaN",
+        f"sigmoid written as 1 / (1 + exp(-x)): below -{largest(exp.value('x'))} the "
+        "exponential overflows and the gradient is NaN",
         Certainty.MAY,
         sigmoid(quotient, exp, here) if exp.complete else [],
     )
@@ -124,7 +132,7 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
         title="use sigmoid",
         claim=Claim.EQUAL_WHERE_FINITE,
         **holes,
-        cost="the gradient has up to 5 bits less for x above 10, where it is below 1e-4",
+        cost="for x above 10 the gradient, which is below 1e-4 there, loses up to 5 bits",
     )
 
 
@@ -188,8 +196,8 @@ def found_tanh(quotient: Site, exp: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         None,
-        f"tanh written out with exponentials: beyond {largest(x)} it is inf / inf, NaN, and so is the "
-        "gradient",
+        f"tanh written with exponentials: beyond {largest(x)} the result is inf / inf, so it "
+        "and its gradient are NaN",
         Certainty.MAY,
         fixes,
     )

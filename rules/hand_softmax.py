@@ -5,6 +5,11 @@ exponential of a row underflows (all below -87) it is `0 / 0`, NaN as well; an e
 helps against that only. `tf.nn.softmax` subtracts the largest element first and is finite for every
 finite `x`.
 
+See it:
+    >>> x = tf.constant([0.0, 100.0])
+    >>> (tf.exp(x) / tf.reduce_sum(tf.exp(x))).numpy()
+    array([ 0., nan], dtype=float32)
+
 Bad:
     weights = tf.exp(scores) / tf.reduce_sum(tf.exp(scores), axis=1, keepdims=True)
 
@@ -20,7 +25,7 @@ shall be in which all is masked is yours to say: mask the scores instead,
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
@@ -90,7 +95,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         "x",
-        f"softmax written as {form}: NaN as soon as one exponential overflows{none}",
+        f"softmax written as {form}: the result is NaN as soon as one exponential overflows{none}",
         Certainty.MAY,
         fixes,
         covers=logarithm(quotient, here),
@@ -207,5 +212,5 @@ def softmax(quotient: Site, exp: Site, total: Site, guard: bool, here: Context) 
         x=argument(exp, "x", "scores"),
         axis=argument(total, "axis", "axis"),
         claim=Claim.SHIFTED if guard else Claim.EQUAL,
-        cost="the weights of a row sum to 1 without the epsilon" if guard else "",
+        cost="without the epsilon the weights of a row sum to exactly 1" if guard else "",
     )

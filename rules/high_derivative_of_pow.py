@@ -36,8 +36,8 @@ def check(gradient: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             gradient,
             None,
-            f"derivative number {taken.order} of a power of {exponent}{where}: where the base is 0 "
-            "it is 0 * inf, which is NaN",
+            f"derivative number {taken.order} of a power of {exponent}{where}: the result is "
+            "NaN (0 * inf) where the base is 0",
             Certainty.MAY,
             help="multiply the factors (x * x), or use tf.square",
         )

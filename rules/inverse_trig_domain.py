@@ -5,6 +5,10 @@ infinite. A cosine of two equal unit vectors is 1, or 1.0000001 by rounding: bot
 `tf.atanh`, `tf.math.erfinv` and `tf.math.ndtri` are infinite at the edge itself, `tf.acosh` has an
 infinite derivative at 1.
 
+See it:
+    >>> float(tf.acos(1.0000001))
+    nan
+
 Bad:
     angle = tf.acos(tf.clip_by_value(cosine, -1.0, 1.0))
 
@@ -15,9 +19,9 @@ A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the 
 survive the dtype: 1e-7 in float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). For the angle
 between two vectors `tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
 
-Doubtful is a number like `2 * p - 1` of a parameter that is only tested on one side: the test says
-nothing of the other edge. So is an angle at the edge between things that an object holds, where
-nothing shows that a gradient is taken: normals of a scene.
+Often harmless: an argument such as `2 * p - 1` when `p` is tested on one side only, because the
+test says nothing about the other edge; and an angle between attributes of an object, such as the
+normals of a scene, if nothing shows that a gradient is taken.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/acos
 https://github.com/davidsandberg/facenet/issues/692 (arccos of 1.0000001)
@@ -49,7 +53,7 @@ from tfnanlint.api import (
     rounded,
     rule,
     truth_only,
-    words,
+    value_in_words,
 )
 
 CUT = ("tf.acos", "tf.asin")
@@ -102,7 +106,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     )
     name = NAMES.get(inverse.op.name, inverse.op.name.rpartition(".")[2])
     edge = "the gradient is Inf" if inverse.op.name in FINITE_AT_THE_EDGE else "the result is Inf"
-    what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
+    what = value_in_words(x)
     yield here.finding(
         inverse,
         "x",
@@ -256,9 +260,12 @@ def bounded(x: Value, low: Bound, high: Bound) -> str:
 def cost(inverse: Site, margin: str, dtype: str) -> str:
     """What a margin costs: by how much an angle next to the edge moves."""
     if inverse.op.name not in CUT:
-        return f"arguments beyond the margin are moved by {margin}; the gradient is 0 there"
+        return f"arguments beyond the margin change by {margin} and get no gradient"
     angle = math.acos(rounded(1 - float(margin), dtype))
-    return f"results nearer to that at the edge than {angle:.0e} become {angle:.0e}, with a gradient of 0"
+    return (
+        f"results closer than {angle:.0e} to the result at the edge stop at that distance and get "
+        "no gradient"
+    )
 
 
 def exact(clip: Site, lo: float, hi: float) -> bool:

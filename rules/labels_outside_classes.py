@@ -1,9 +1,9 @@
 """Class labels that the last layer has no unit for.
 
 With `n` units the labels of a sparse cross-entropy are 0 to n - 1. A label of n or more (labels
-that begin at 1, a class that was forgotten, a "background" of 255) or below 0 (labels -1 and 1)
-stops the program with an error on the CPU; on a GPU, and compiled by XLA, the loss of that example
-is NaN, and after one step so are all weights.
+that start at 1, a forgotten class, a "background" of 255) or below 0 (labels -1 and 1) stops the
+program with an error on the CPU. On a GPU and under XLA the loss of that example is NaN, and after
+one step so are all weights.
 
 Bad:
     labels = tf.constant([1, 2, 3])
@@ -96,10 +96,10 @@ def judged(site: Site, pair: Pairing, labels: Value, here: Context) -> Iterator[
     yield here.finding(
         site,
         None,
-        f"{outside} is outside the {count} classes 0 to {count - 1} of the last layer: an error on the CPU, "
-        "NaN on a GPU and under XLA",
+        f"{outside} is outside the {count} classes 0 to {count - 1} of the last layer: the loss "
+        "raises an error on the CPU and is NaN on a GPU and under XLA",
         Certainty.MAY,
         modes=MODES,
         node=site.node,
-        help="count classes from 0, or give the last layer one unit for each label",
+        help="number the classes from 0, or give the last layer a unit for each label",
     )

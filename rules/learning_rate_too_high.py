@@ -69,17 +69,17 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     name = site.op.name.rsplit(".", 1)[-1]
     how = (
-        "moves every weight by this much in every step"
+        "changes every weight by this much in each step"
         if limit <= 0.1
-        else "multiplies every gradient with it"
+        else "multiplies every gradient by it"
     )
     yield here.finding(
         site,
         None,
-        f"the learning rate {number_text(written)} is far too high for {name}, which {how}: the loss "
-        "soon overflows",
+        f"learning rate {number_text(written)} is far too high for {name}, which {how}: the "
+        "loss grows until it overflows",
         Certainty.MAY,
-        help="start at a hundredth of it",
+        help="start with a hundredth of it",
     )
 
 

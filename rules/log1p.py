@@ -6,6 +6,12 @@ takes `x` itself and is right to the last digit; `log(1 - x)` is `log1p(-x)`. A 
 rewritten so by TensorFlow's optimizer on its way; eager code and XLA lose the digits. The gradient
 is the same.
 
+See it:
+    >>> float(tf.math.log(1.0 + tf.constant(1e-8)))
+    0.0
+    >>> tf.math.log1p([1e-8]).numpy()
+    array([1.e-08], dtype=float32)
+
 Bad:
     change = tf.math.log(1.0 + rate)
 
@@ -13,7 +19,7 @@ Good:
     change = tf.math.log1p(rate)
 
 Nothing is reported where `x` is a count, or cannot come near 0, or where nothing is differentiated
-(a schedule, a metric), and of numbers that an object holds only with `certainty = "all"`. At -1
+(a schedule, a metric), and of numbers that an object holds only with `certainty = "unknown"`. At -1
 both forms are -inf: where `x` can be -1, keep it above with `tf.maximum`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
@@ -21,7 +27,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
 Why log(1 + x) loses the digits: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
 (theorem 4).
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
@@ -73,7 +79,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         None,
-        f"{form} loses the digits of a small x: below 6e-8 (float32) the result is 0; log1p keeps them",
+        f"{form} loses the digits of a small x: in float32 the result is 0 below 6e-8; log1p "
+        "keeps them",
         Certainty.UNKNOWN if of_an_object(total, param, log) else Certainty.MAY,
         fixes,
         modes=("eager", "xla"),

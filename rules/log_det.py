@@ -21,7 +21,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet
 TensorFlow says of tf.linalg.logdet that it is there because the determinant over- and underflows:
 https://www.tensorflow.org/api_docs/python/tf/linalg/logdet
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, rule
@@ -38,8 +38,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         None,
-        "logarithm of a determinant, which underflows to 0 or overflows in matrices of a few rows: the "
-        "result is -inf or inf, its gradient NaN",
+        "logarithm of a determinant, which underflows or overflows for matrices of a few rows: "
+        "the result is -inf or inf and the gradient NaN",
         Certainty.MAY,
         fixes(log, det, absolute is None, here),
         modes=("eager", "graph"),
@@ -56,7 +56,7 @@ def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
         title="use slogdet",
         claim=Claim.EQUAL_WHERE_FINITE,
         x=x,
-        cost="a matrix with a negative determinant gives the logarithm of its magnitude"
+        cost="for a negative determinant the result is the logarithm of its magnitude"
         if signed
         else "",
     )
@@ -66,5 +66,5 @@ def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
         title="use logdet (positive definite matrices only)",
         claim=Claim.SHIFTED,
         x=x,
-        cost="NaN for a matrix that is not positive definite",
+        cost="the result is NaN for a matrix that is not positive definite",
     )

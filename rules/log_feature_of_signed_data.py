@@ -20,7 +20,7 @@ negative, look why it is. There is no automatic fix, for only you know which of 
 See also: https://numpy.org/doc/stable/reference/generated/numpy.log1p.html,
 https://www.tensorflow.org/api_docs/python/tf/math/asinh
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         "x",
-        f"logarithm of data that is {words(x)}, shifted by {number_text(shift)}: rows below "
+        f"logarithm of data {words(x)}, shifted by {number_text(shift)}: rows below "
         f"-{number_text(shift)} become NaN",
         Certainty.MAY,
-        help="take sign(x) * log1p(abs(x)) for data of both signs",
+        help="use sign(x) * log1p(abs(x)) for data of both signs",
     )
 
 

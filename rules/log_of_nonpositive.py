@@ -5,30 +5,33 @@ and exp look safe but underflow to exactly 0 in float32, relu and counts are 0 b
 `tf.random.uniform` draws from a range that includes 0. One such element makes the loss infinite
 and, one step later, every weight NaN.
 
+See it:
+    >>> tf.math.log([0.0, -1.0]).numpy()
+    array([-inf,  nan], dtype=float32)
+
 Bad:
     loss = -tf.reduce_mean(tf.math.log(tf.reduce_sum(probabilities * mask, axis=-1)))
 
 Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.reduce_sum(probabilities * mask, axis=-1), 1e-37)))
 
-A floor (`tf.maximum(x, eps)`) leaves every value above eps alone, but its gradient is exactly 0
-below eps: probabilities of 1e-9 and densities of 1e-20 are ordinary, so the fix writes one below
-all that occurs (1e-37 in float32; 1e-8 under `1 - p`, which is 0 or at least 6e-8; 1 under a count;
-another epsilon than the default is taken as configured). Where what underflows is visible, the
-logarithm is taken factor by factor: `log(exp(-d) / s)` is `-d - log(s)`, `log(softmax(z)[i])` is
+A floor (`tf.maximum(x, eps)`) leaves every value above eps unchanged, but its gradient is exactly 0
+below eps. Probabilities of 1e-9 and densities of 1e-20 are ordinary, so the fix uses a floor below
+all of them: 1e-37 in float32, 1e-8 under `1 - p` (which is 0 or at least 6e-8), and 1 under a
+count. A configured epsilon is used instead. If the program shows which factor underflows, the fix
+takes the logarithm factor by factor: `log(exp(-d) / s)` is `-d - log(s)`, `log(softmax(z)[i])` is
 `log_softmax(z)[i]`, `log(x + sqrt(x^2 + 1))` is `asinh(x)`. No floor is offered under a density,
-under what can be negative, and under a value of which nothing is known: it would make a number of
-what has no logarithm. Where the logits are visible prefer a loss on logits: its gradient stays
-alive. The double `tf.where` computes the logarithm of 1 at the masked elements, so that neither
-value nor gradient is touched elsewhere; but the 0 it puts there is the best score of a likelihood,
-so it is for elements that do not count.
+under a value that can be negative, and under an unknown value, because a floor would give a finite
+result where the logarithm is undefined. If the logits are available, prefer a loss on logits, whose
+gradient does not vanish. The double `tf.where` computes the logarithm of 1 at the masked elements,
+so that it changes neither value nor gradient elsewhere. The 0 that it returns there is the best
+score of a likelihood, so use it only for elements that are masked out anyway.
 
-Doubtful is, where no gradient is known to be taken, a logarithm of which the function itself asks
-whether it is finite (who does so has met NaN), and one of a value of which nothing is known but
-that a method of some object gave it, or that its name calls a scale, a rate or degrees of freedom
-and that is no factor of anything. So is one behind a call of a name that nobody defines, the
-diagonal of a matrix, a quotient of what a small number was added to (`(y + 1e-7) / a`), and a
-function that is a name for the logarithm and no more.
+Often harmless, if no gradient is known to be taken: a logarithm that the function itself tests for
+NaN or Inf; a logarithm of an unknown value that a method of an object returns, or that has the name
+of a scale, a rate or degrees of freedom; the result of a call that cannot be resolved; the diagonal
+of a matrix; a quotient whose dividend has an epsilon (`(y + 1e-7) / a`); and a function that only
+wraps the logarithm.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -48,6 +51,7 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
+    Value,
     evidence,
     filler,
     logarithm_arguments,
@@ -56,7 +60,7 @@ from tfnanlint.api import (
     never_reached,
     repairs,
     rule,
-    words,
+    value_in_words,
 )
 
 
@@ -78,22 +82,30 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     limit = "0" if edge == 0 else "-1"
     fixes = repairs.logarithm(here, log, edge=edge)
-    if certainty is Certainty.UNKNOWN:
-        what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
-    else:
-        by_dividend = not x.known and certainty is Certainty.MAY
-        what = (
-            "a quotient whose dividend can be 0" if by_dividend else f"a value that is {words(x)}"
-        )
+    if certainty is not Certainty.UNKNOWN:
         fixes += double_where(log, here, limit) if fixes and not fixes[0].claim.safe else []
     yield here.finding(
         log,
         "x",
-        f"logarithm of {what}: at {limit} it is -inf, below it NaN",
+        message(x, edge, certainty),
         certainty,
         fixes,
         doubtful=is_doubtful(log, certainty, here),
     )
+
+
+def message(x: Value, edge: float, certainty: Certainty) -> str:
+    """What is wrong: `logarithm of a value between 0 and 1: the result is -inf at 0`."""
+    by_dividend = not x.known and certainty is Certainty.MAY
+    what = "a quotient whose dividend can be 0" if by_dividend else value_in_words(x)
+    effect = f"-inf at {edge:g}, NaN below"
+    if x.known and x.hi < edge:
+        effect = "NaN"
+    elif x.known and x.lo == x.hi:
+        effect = "-inf"
+    elif x.known and x.lo >= edge:
+        effect = f"-inf at {edge:g}"
+    return f"logarithm of {what}: the result is {effect}"
 
 
 def grade(log: Site, edge: float, here: Context) -> Certainty | None:
@@ -173,7 +185,7 @@ def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
         inside=f"{{x}} > {limit}",
         fill=filler(log, "x"),
         claim=Claim.SHIFTED,
-        title="mask the input and the result (0 where the logarithm does not exist)",
-        cost="the result is 0, with gradient 0, where the logarithm does not exist: only for elements "
-        "that do not count",
+        title="mask input and result (0 where the logarithm is undefined)",
+        cost="result and gradient are 0 where the logarithm is undefined; use it only for "
+        "elements that are masked out anyway",
     )

@@ -36,8 +36,8 @@ Good:
 Where only the squashed action is known, keep the value before tanh beside it (`tfp.bijectors.Tanh`
 does).
 
-Doubtful is a density of which the function itself asks whether its logarithm is finite, where no
-gradient is known to be taken.
+Often harmless: a density whose logarithm the function itself tests for NaN or Inf, if no gradient
+is known to be taken.
 
 See also:
 https://www.tensorflow.org/probability/api_docs/python/tfp/distributions/Distribution#log_prob
@@ -77,8 +77,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             log,
             "x",
-            "logarithm of a density, which underflows to 0 far from the mean: the result is -inf and its "
-            "gradient NaN; log_prob is the same without the detour",
+            "logarithm of a density, which underflows to 0 far from the mean: the result is "
+            "-inf and the gradient NaN; log_prob stays finite",
             Certainty.MAY,
             log_prob(log, prob, here),
             doubtful=here.tested_for_nan(log),
@@ -93,9 +93,9 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
             "x",
             written_out(log, density),
             Certainty.MAY,
-            help="add up the logarithms of the factors and the exponent: none of them underflows"
+            help="add the exponent and the logarithms of the factors: none of them underflows"
             if density.op.name == "tf.exp"
-            else "take log_prob, and the logarithms of the other factors",
+            else "use log_prob, and the logarithms of the other factors",
             doubtful=here.tested_for_nan(log),
         )
         return
@@ -103,25 +103,25 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if tanh is None or not here.numeric(tanh.value("x")):
         return
     effect = (
-        "with the epsilon the gradient is 0 from there on"
+        "because of the epsilon the gradient is 0 beyond that"
         if guard
-        else "the result is -inf from there on, its gradient NaN"
+        else "the result is -inf and the gradient NaN beyond that"
     )
     yield here.finding(
         log,
         "x",
-        f"log(1 - tanh(x)^2): tanh rounds to 1 at 8.7 (float32), and {effect}",
+        f"log(1 - tanh(x)^2): tanh rounds to 1 at 8.7 (in float32), and {effect}",
         Certainty.MAY,
         correction(log, tanh, guard, here),
     )
 
 
 def written_out(log: Site, density: Site) -> str:
-    what = "a density that is written out" if density.op.name == "tf.exp" else "a density"
+    what = "a density written with exp" if density.op.name == "tf.exp" else "a density"
     effect = (
-        "from there on the epsilon alone is left, and the gradient is 0"
+        "only the epsilon is left there, and the gradient is 0"
         if densities.guards(log.value("x"))
-        else "the result is -inf and its gradient NaN"
+        else "the result is -inf and the gradient NaN"
     )
     return f"logarithm of {what}, which underflows to 0 far from the mean: {effect}"
 
@@ -166,12 +166,13 @@ def correction(log: Site, tanh: Site, guard: bool, here: Context) -> list[Fix]:
     return here.rewrite(
         log,
         f"2.0 * ({LOG_2} - {{x}} - tf.math.softplus(-2.0 * {{x}}))",
-        title="use softplus of what tanh is given",
+        title="use softplus of the argument of tanh",
         claim=Claim.SHIFTED,
         x=argument(tanh, "x", "raw"),
-        cost="values move by 2e-7"
+        cost="values change by 2e-7"
         + (
-            "; without the epsilon they are smaller by about epsilon / (1 - tanh(x)^2), and go on beyond 7 where it made them a constant"
+            "; without the epsilon they are smaller by about epsilon / (1 - tanh(x)^2), and no "
+            "longer constant beyond 7"
             if guard
             else ""
         ),

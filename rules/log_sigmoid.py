@@ -5,6 +5,10 @@ In float32 the sigmoid is exactly 0 below -87 and exactly 1 above 16.6, so `log(
 `tf.math.log_sigmoid(z)` and `-tf.math.softplus(z)` are the same functions, finite for every finite
 `z`.
 
+See it:
+    >>> float(tf.math.log(1.0 - tf.sigmoid(20.0))), float(-tf.math.softplus(20.0))
+    (-inf, -20.0)
+
 Bad:
     real = tf.math.log(tf.sigmoid(z))
     fake = tf.math.log(1.0 - tf.sigmoid(z))
@@ -53,9 +57,14 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = stable(log, sigmoid, complement, here)
     if complement:
-        message = "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: the loss becomes inf and its gradient NaN"
+        message = (
+            "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: "
+            "the loss is inf and its gradient NaN"
+        )
     else:
-        message = "logarithm of a sigmoid, which underflows to 0: the loss becomes inf and its gradient NaN"
+        message = (
+            "logarithm of a sigmoid, which can underflow to 0: the loss is inf and its gradient NaN"
+        )
     yield here.finding(
         log, "x", message, Certainty.MAY, fixes or repairs.logarithm(here, log, edge=edge)
     )
@@ -80,7 +89,7 @@ def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
 
 def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fix]:
     if not sigmoid.complete:
-        here.no_fix = "an argument of the sigmoid is not known to tfnanlint"
+        here.no_fix = "tfnanlint does not know an argument of the sigmoid"
         return []
     holes = {"z": argument(sigmoid, "x", "logits")}
     if complement:
@@ -89,7 +98,7 @@ def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fi
         )
     place, whole = spot(log, "x", sigmoid), log.args["x"]
     if place is None:
-        here.no_fix = "elements of the sigmoid are picked in another statement"
+        here.no_fix = "another statement selects elements of the sigmoid"
         return []
     new = (place, "tf.math.log_sigmoid({z})", holes)
     part = (

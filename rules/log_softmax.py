@@ -4,6 +4,12 @@ The softmax underflows to exactly 0 when one logit is about 87 (float32) below t
 logarithm is then `-inf` and the gradient NaN. `tf.nn.log_softmax` computes the same function
 without the detour and stays finite.
 
+See it:
+    >>> tf.math.log(tf.nn.softmax([0.0, 200.0])).numpy()
+    array([-inf,   0.], dtype=float32)
+    >>> tf.nn.log_softmax([0.0, 200.0]).numpy()
+    array([-200.,    0.], dtype=float32)
+
 Bad:
     log_p = tf.math.log(tf.nn.softmax(logits))
 
@@ -15,9 +21,10 @@ The softmax may stand in another statement, and elements of it may be picked in 
 logarithm, return them from the function that makes the softmax; until then a floor,
 `tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite, but its gradient is 0 below the floor.
 
-Nothing is reported where `tf.where` takes something else for the class that has reached 0 and no
-gradient is taken, as in a metric; doubtful is one of which the function itself asks there whether
-it is finite.
+Nothing is reported where `tf.where` replaces the result for a class at 0 and no gradient is taken,
+as in a metric.
+
+Often harmless: a logarithm that the function itself tests for NaN or Inf, if no gradient is taken.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
 
@@ -60,7 +67,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "logarithm of a softmax, which underflows to 0: the loss becomes inf and its gradient NaN",
+        "logarithm of a softmax, which can underflow to 0: the loss is inf and its gradient NaN",
         Certainty.MAY,
         fixes or repairs.logarithm(here, log),
         doubtful=here.tested_for_nan(log),
@@ -72,11 +79,11 @@ def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:
     logarithm.
     """
     if not softmax.complete:
-        here.no_fix = "an argument of the softmax is not known to tfnanlint"
+        here.no_fix = "tfnanlint does not know an argument of the softmax"
         return []
     place = spot(log, "x", softmax)
     if place is None:
-        here.no_fix = "elements of the softmax are picked in another statement"
+        here.no_fix = "another statement selects elements of the softmax"
         return []
     new = (
         place,

@@ -17,8 +17,8 @@ The loss of logits is the better one: with a saturated wrong answer it still has
 wanted from the model itself, give the last layer `activation="softmax"` (or "sigmoid") instead. Metrics such as "accuracy" of
 a binary model compare with 0.5: for logits use `keras.metrics.BinaryAccuracy(threshold=0.0)`.
 
-Doubtful is a model that a file of tests compiles and neither fits nor evaluates: its loss is never
-computed.
+Often harmless: a model that a test file compiles but neither fits nor evaluates, because its loss
+is never computed.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/keras/losses/BinaryCrossentropy
 ("from_logits: Whether to interpret y_pred as a tensor of logit values"),
@@ -45,7 +45,7 @@ from tfnanlint.api import (
 )
 
 WANTED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
-COST = "the loss becomes what it is meant to be; predictions and metrics see logits"
+COST = "the loss becomes the intended one; predictions and metrics receive logits"
 NAMES = {
     "binary_crossentropy": "BinaryCrossentropy",
     "categorical_crossentropy": "CategoricalCrossentropy",
@@ -66,8 +66,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             None,
-            f"the loss wants probabilities and gets any number: the last layer has no {WANTED[pair.family]}, "
-            "and what is outside [0, 1] is clipped and gets no gradient",
+            "the loss expects probabilities but gets logits, because the last layer has no "
+            f"{WANTED[pair.family]}: values outside [0, 1] are clipped and get no gradient",
             Certainty.MAY,
             repairs(pair, here),
             node=pair.node,
@@ -78,7 +78,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 def repairs(pair: Pairing, here: Context) -> list[Fix]:
     """from_logits=True, where the loss is made or named."""
     keep: dict[str, Any] = dict(
-        title="let the loss take logits: from_logits=True", claim=Claim.SHIFTED, cost=COST
+        title="set from_logits=True in the loss", claim=Claim.SHIFTED, cost=COST
     )
     if pair.loss is not None:
         return here.with_argument(pair.loss, "from_logits", "True", **keep) + activated(pair, here)
@@ -106,5 +106,5 @@ def activated(pair: Pairing, here: Context) -> list[Fix]:
         here.speller.quoted(wanted),
         title=f"give the last layer activation {wanted}",
         claim=Claim.SHIFTED,
-        cost="the model gives probabilities, and the loss becomes what it is meant to be",
+        cost="the model returns probabilities, and the loss becomes the intended one",
     )

@@ -4,6 +4,13 @@ In float32 `tf.exp(x)` overflows above 88.7 and underflows to 0 below -87: one l
 the result `inf`, all small ones make it `-inf`, and the gradient is NaN. `tf.reduce_logsumexp`
 subtracts the largest element first.
 
+See it:
+    >>> x = tf.constant([100.0, 100.0])
+    >>> float(tf.math.log(tf.reduce_sum(tf.exp(x))))
+    inf
+    >>> round(float(tf.reduce_logsumexp(x)), 3)
+    100.693
+
 Bad:
     log_z = tf.math.log(tf.reduce_sum(tf.exp(energy), axis=-1))
 
@@ -55,8 +62,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "logarithm of a sum of exponentials: it is inf as soon as one exponential overflows, -inf when all "
-        "underflow, and its gradient NaN",
+        "logarithm of a sum of exponentials: the result is inf as soon as one exponential "
+        "overflows, -inf when all underflow, and the gradient NaN",
         Certainty.MAY,
         fixes,
     )
@@ -70,7 +77,9 @@ def stable(log: Site, total: Site, exp: Site, guard: ast.expr | None, here: Cont
         claim=Claim.SHIFTED if guard else Claim.EQUAL,
         x=x,
         axis=axis,
-        cost=f"sums below {here.text(guard)} are no longer raised to it" if guard else "",
+        cost=f"sums below {here.text(guard)} are no longer raised to {here.text(guard)}"
+        if guard
+        else "",
         keepdims=argument(total, "keepdims", "keepdims"),
     )
     template = "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})"
@@ -83,7 +92,7 @@ def stable(log: Site, total: Site, exp: Site, guard: ast.expr | None, here: Cont
         or not here.repeatable(exp.args["x"])
     ):
         return []
-    keep["title"] = "use reduce_logsumexp, less the logarithm of how many there are"
+    keep["title"] = "use reduce_logsumexp minus the logarithm of the number of elements"
     if not total.given("axis"):
         return here.rewrite(
             log, f"{template} - tf.math.log(tf.cast(tf.size({{x}}), {{x}}.dtype))", **keep

@@ -44,8 +44,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        "under mixed_float16 the gradients of an unscaled loss vanish below 6e-8: those weights are never "
-        "trained",
+        "the loss is not scaled under mixed_float16: gradients below 6e-8 become 0, and their "
+        "weights are not trained",
         Certainty.MAY,
         help="wrap the optimizer in a LossScaleOptimizer and scale the loss inside the tape",
     )

@@ -83,13 +83,14 @@ def computed(site: Site, here: Context) -> Iterator[Finding]:
             yield here.finding(
                 site,
                 param,
-                f"{text} is {sign} in float16, and 0 * {sign} is NaN: wherever the mask is 0",
+                f"{text} is {sign} in float16, and 0 * {sign} is NaN: the result is NaN "
+                "wherever the mask is 0",
                 certainty,
                 multiplied(site, c, param, here),
             )
         elif site.op.name != "tf.multiply" and certainty is Certainty.MUST:
             yield here.finding(
-                site, param, f"{text} is infinite in float16: so is the sum", certainty
+                site, param, f"{text} is infinite in float16, and so is the sum", certainty
             )
         return
 
@@ -162,8 +163,8 @@ def chosen(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             param,
-            f"{written(constant)} is -inf in float16: a row in which everything is masked "
-            "becomes NaN in a softmax",
+            f"{written(constant)} is -inf in float16: a softmax makes NaN of a row in which "
+            "everything is masked",
             Certainty.MAY,
             fixes,
         )
@@ -203,7 +204,7 @@ def multiplied(site: Site, c: str, param: str, here: Context) -> list[Fix]:
                 x=scores,
                 mask=mask.args["y"],
                 low=f"{here.text(scores)}.dtype.min",
-                title="choose with the mask instead of adding",
+                title="select with the mask instead of adding",
                 claim=Claim.SHIFTED,
                 cost="masked entries become the lowest number of the dtype",
             )
@@ -215,7 +216,7 @@ def multiplied(site: Site, c: str, param: str, here: Context) -> list[Fix]:
         site,
         new,
         node=node,
-        title=f"use {new}, which float16 can hold",
+        title=f"use {new}, which float16 can represent",
         claim=Claim.SHIFTED,
-        cost="masked entries are moved by 60000 instead",
+        cost="masked entries change by 60000 instead",
     )

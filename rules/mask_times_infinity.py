@@ -4,6 +4,10 @@
 `p * tf.math.log(p)` of a certain prediction. A product removes numbers, not infinities.
 `tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only; its gradient is still NaN.
 
+See it:
+    >>> (tf.constant([1.0, 0.0]) * tf.math.log([1.0, 0.0])).numpy()
+    array([ 0., nan], dtype=float32)
+
 Bad:
     p = tf.clip_by_value(p, 0.0, 1.0)
     entropy = -tf.reduce_sum(p * tf.math.log(p), axis=-1)
@@ -17,8 +21,8 @@ nothing about x (labels and probabilities), x = 0 remains infinite at m = 1: kee
 `m * tf.math.log(tf.maximum(x, 1e-37))`, or take a loss on logits. For other functions mask the
 input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
-Doubtful is everything but `p * tf.math.log(p)` of a p that lies within 0 and 1: that is NaN as a
-value where a softmax has come to 0, whoever takes a gradient.
+Often harmless: every product except `p * tf.math.log(p)` of a `p` between 0 and 1. That product is
+NaN as soon as a softmax reaches 0, with or without a gradient.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/xlogy
 
@@ -50,7 +54,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     traits,
-    words,
+    value_in_words,
 )
 
 LOGARITHMS = {
@@ -145,8 +149,8 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but its "
-        "gradient is NaN there",
+        f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but "
+        "the gradient is NaN there",
         Certainty.MAY,
         fixes,
         doubtful=True,
@@ -185,8 +189,10 @@ def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Cer
 def message(site: Site) -> str:
     x = site.value("x")
     edge = "-1" if site.op.name == "tf.math.log1p" else "0"
-    known = f" of a value that is {words(x)}" if x.known else ""
-    return f"a factor of 0 times this logarithm{known} is NaN where its input is {edge} (0 * inf): a product is no mask"
+    known = f" of {value_in_words(x)}" if x.known else ""
+    return (
+        f"a product does not mask this logarithm{known}: where its input is {edge}, 0 * inf is NaN"
+    )
 
 
 def repair(
@@ -222,11 +228,14 @@ def other_op(masked: Masked, site: Site, here: Context) -> Finding:
     """A division or root under a mask that keeps it where it exists."""
     xla = site.op.masked == "xla" and site.op.name == "tf.sqrt"
     text = (
-        f"the mask on {here.line(masked.choice.node)} is 0 where the input is {masked.domain.outside}, but 0 * inf is NaN: "
-        "a product is no mask"
+        f"the product on {here.line(masked.choice.node)} does not mask this value: where the "
+        f"input is {masked.domain.outside}, 0 * inf is NaN"
     )
     if xla:
-        text = f"a product masks the value where the input is {masked.domain.outside}, under XLA not the gradient: NaN (0 * inf)"
+        text = (
+            "a product masks the value but not the gradient: under XLA the gradient is NaN "
+            f"(0 * inf) where the input is {masked.domain.outside}"
+        )
     return here.finding(
         site,
         masked.param,

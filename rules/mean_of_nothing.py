@@ -5,6 +5,10 @@
 A batch without any positive example, a mask that is false everywhere, an image without boxes make
 it so, without an error.
 
+See it:
+    >>> float(tf.reduce_mean(tf.boolean_mask([1.0, 2.0], [False, False])))
+    nan
+
 Bad:
     loss = tf.reduce_mean(tf.boolean_mask(losses, labels > 0))
 
@@ -16,8 +20,8 @@ Good:
 reported. For the extremes there is no neutral value to offer: choose one, and take it with
 `tf.cond` or by appending it to what is reduced.
 
-Doubtful is, where no gradient is taken, a mean in a function that does not divide by the number of
-the same elements, too: most batches hold some.
+Often harmless: a mean without a gradient, in a function that does not also divide by the number of
+the same elements, because most batches contain some.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/luminoth/issues/68
@@ -43,11 +47,13 @@ from tfnanlint.api import (
 CHOOSING = frozenset((*traits.FILTERS, *traits.GATHERS))
 SMALL_INTEGERS = ("uint8", "int16", "int8")
 RESULTS = {
-    "tf.reduce_mean": "of nothing the mean is 0 / 0, NaN",
-    "tf.reduce_max": "of nothing the largest is -inf",
-    "tf.reduce_min": "of nothing the smallest is inf",
-    "tf.math.reduce_variance": "of nothing the variance is 0 / 0, NaN",
-    "tf.math.reduce_std": "of nothing the deviation is 0 / 0, NaN",
+    "tf.reduce_mean": "mean of filtered elements: if none is left, the result is NaN (0 / 0)",
+    "tf.reduce_max": "maximum of filtered elements: if none is left, the result is -inf",
+    "tf.reduce_min": "minimum of filtered elements: if none is left, the result is inf",
+    "tf.math.reduce_variance": "variance of filtered elements: if none is left, the result is "
+    "NaN (0 / 0)",
+    "tf.math.reduce_std": "standard deviation of filtered elements: if none is left, the "
+    "result is NaN (0 / 0)",
 }
 
 
@@ -73,7 +79,7 @@ def check(reduction: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         reduction,
         None,
-        f"{RESULTS[reduction.op.name]}: no element may be left of those that were filtered",
+        RESULTS[reduction.op.name],
         Certainty.MAY,
         fixes(reduction, here),
         modes=("eager", "graph"),

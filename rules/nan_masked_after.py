@@ -5,6 +5,15 @@ Lambda layer or a helper such as `patch_nans`, hides the NaN from the loss only.
 at the output, but on the way back 0 times NaN is NaN again: every weight is NaN after one step
 while the loss goes on as a plausible, frozen number.
 
+See it:
+    >>> w = tf.constant([1.0, 1.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(w)
+    ...     y = w * [2.0, float("nan")]
+    ...     loss = tf.reduce_sum(tf.where(tf.math.is_nan(y), tf.zeros_like(y), y))
+    >>> float(loss), tape.gradient(loss, w).numpy()
+    (2.0, array([ 2., nan], dtype=float32))
+
 Bad:
     y = dense(x)
     y = tf.where(tf.math.is_nan(y), tf.zeros_like(y), y)
@@ -57,12 +66,12 @@ INSIDE = {
     "0": ("tf.not_equal({x}, 0)", "tf.equal({x}, 0)"),
 }
 HELP = (
-    "the features (or whatever makes the NaN) need the mask first: replace them by 0 before the weights see them, and use "
-    "that mask again at the end"
+    "replace NaN in the input by 0 before any weights use it, and apply the same mask again at "
+    "the end"
 )
 
 OF_LABELS = (
-    "fill '{y}' in before anything is computed of it, for example with the prediction, "
+    "replace NaN in '{y}' before anything is computed from it, for example by the prediction, "
     "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave these elements out of the mean"
 )
 
@@ -93,12 +102,12 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     fixes = mask_first(choice, kept, test, here)
     name = here.text(choice.node.func)
     label = label_behind(kept, choice.point) if not fixes else ""
-    first = f"; fill in '{label}' first" if label else ""
+    first = f"; replace NaN in '{label}' first" if label else ""
     yield here.finding(
         choice,
         None,
-        f"'{name}' hides NaN from the loss, not from the gradient: what this was computed with "
-        f"becomes NaN while the loss stays finite{first}",
+        f"'{name}' hides NaN from the loss, but not from the gradient: the loss stays finite "
+        f"while the weights behind this value become NaN{first}",
         Certainty.MAY,
         fixes,
         help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
@@ -111,12 +120,11 @@ def labels_masked(choice: Site, here: Context) -> Iterator[Finding]:
     if data is None:
         return
     name = data.origin.parameter if isinstance(data.origin, Note) else ""
-    what = f"'{name}'" if name else "what is tested"
+    what = f"'{name}'" if name else "the tested value"
     yield here.finding(
         choice,
         None,
-        f"the mask hides NaN of {what} from the loss, not from the gradient: the derivative of "
-        "what was computed from it is 0 * NaN",
+        f"the mask hides NaN of {what} from the loss, but not from the gradient, which is 0 * NaN",
         Certainty.MAY,
         help=f"replace the NaN of {what} first, with one tf.where(tf.math.is_nan(..), 0., ..)",
     )
@@ -150,11 +158,11 @@ def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:
             (x, f"tf.where({outside}, {filler(producer, param)}, {{x}})", {"x": x}),
         ]
         # A test for NaN lets Inf through, of which a tanh behind it makes a finite number.
-        cost = seen_elsewhere(producer, choice, here) or "what is Inf there is replaced as NaN is"
+        cost = seen_elsewhere(producer, choice, here) or "Inf is replaced as well"
         return here.rewrite_all(
             choice,
             parts,
-            title="mask the input first and use the mask again",
+            title="mask the input first and apply the mask again",
             claim=Claim.SHIFTED,
             cost=cost,
         )
@@ -168,4 +176,4 @@ def seen_elsewhere(producer: Site, choice: Site, here: Context) -> str:
     name = "" if here.visible(producer, choice) else getattr(producer.point.scope.node, "name", "")
     if not name or len(here.calls(name)) == 1:
         return ""
-    return f"{name}() gives every caller a number in the place of the NaN or Inf"
+    return f"{name}() returns a number instead of NaN or Inf to every caller"

@@ -50,8 +50,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        f"the {layer} is trained without bounds on its gradients, which are products over all time steps: one "
-        "long sequence can make them infinite",
+        f"the {layer} is trained without gradient clipping: gradients are products over all "
+        "time steps, so a long sequence can make them infinite",
         Certainty.MAY,
         node=site.args["optimizer"],
         help="give the optimizer clipnorm=1.0",

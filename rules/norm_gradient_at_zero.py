@@ -6,6 +6,14 @@ critic of relu units is flat somewhere. One such row makes every weight NaN. Nor
 inf, the spectral norm and `tf.math.l2_normalize` are safe; `tf.math.reduce_euclidean_norm` is not,
 and XLA does not compile it. `tf.linalg.normalize` of zeros is NaN itself, of whatever order.
 
+See it:
+    >>> x = tf.constant([0.0, 0.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.norm(x)
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     slopes = tf.norm(grads, axis=-1)
 
@@ -20,8 +28,9 @@ inside is NaN already. The double `tf.where` keeps the value exactly and gives a
 
 See also: https://www.tensorflow.org/api_docs/python/tf/norm
 
-Doubtful is a parameter as it is, of a function whose callers are seen, but not what they pass: what
-a model computes, say, which has a bias or a normalisation at its end.
+Often harmless: a parameter that is used unchanged, in a function whose callers are known but not
+the values that they pass. Such a value is often the output of a model with a bias or a
+normalisation at its end.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/12071 (the gradient of tf.norm, open since 2017),
@@ -74,9 +83,9 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY if x.known else Certainty.UNKNOWN
     )
     what = (
-        "the direction of a zero vector is 0 / 0"
+        "direction of a zero vector: the result is 0 / 0"
         if norm.op.name == "tf.linalg.normalize"
-        else "the norm of a zero vector is 0"
+        else "norm of a zero vector: the result is 0"
     )
     help = (
         "tf.math.l2_normalize(x, axis) gives 0 there, with a finite gradient"
@@ -84,7 +93,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         else ""
     )
     late = norm.op.name == "tf.norm" and here.flat_behind(norm)
-    where = " under XLA; elsewhere what follows keeps it 0" if late else ""
+    where = " under XLA; in other modes the operations after it keep the gradient 0" if late else ""
     yield here.finding(
         norm,
         "x",

@@ -4,14 +4,19 @@
 its gradient is NaN. `tf.math.l2_normalize(x, axis)` gives 0 there, with a finite gradient, because
 it keeps the sum of squares at or above 1e-12 under the root.
 
+See it:
+    >>> x = tf.zeros([2])
+    >>> (x / tf.norm(x)).numpy(), tf.math.l2_normalize(x).numpy()
+    (array([nan, nan], dtype=float32), array([0., 0.], dtype=float32))
+
 Bad:
     unit = vectors / tf.norm(vectors, axis=-1, keepdims=True)
 
 Good:
     unit = tf.math.l2_normalize(vectors, axis=-1)
 
-Doubtful is a norm of a whole tensor, without an axis: it is 0 only where every vector of a batch
-is.
+Often harmless: the norm of a whole tensor, without an axis, which is 0 only if every vector of a
+batch is 0.
 
 An epsilon added to the norm, `x / (norm(x) + eps)`, keeps the value finite, not the gradient. In
 float16 the default epsilon of `l2_normalize` is 0: give it `epsilon=1e-4`. Vectors shorter than
@@ -76,7 +81,8 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         quotient,
         None,
-        "a vector divided by its own norm: a vector of zeros gives 0 / 0, NaN, and so does the gradient",
+        "division of a vector by its own norm: for a vector of zeros the result is 0 / 0, so "
+        "it and its gradient are NaN",
         Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY,
         fixes(quotient, param, norm, here),
         covers=[norm.node],
@@ -153,8 +159,8 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
             "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})",
             title="use l2_normalize",
             claim=Claim.SHIFTED,
-            cost=f"vectors shorter than {'1e-2' if half else '1e-6'} come out shorter than 1; "
-            "others move by 2 units in the last place",
+            cost=f"vectors shorter than {'1e-2' if half else '1e-6'} are scaled to less than 1; "
+            "others change by 2 units in the last place",
             x=quotient.args[param],
             axis=argument(reduction, "axis", "axis"),
             eps="1e-4" if half else None,

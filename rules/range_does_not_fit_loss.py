@@ -68,7 +68,7 @@ RIGHT = {
 CLASSES = ("categorical", "sparse")
 ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
 DENSE = ("Dense", "dense")
-COST = "the network computes something else: train it again"
+COST = "the network computes a different function: train it again"
 
 
 @rule(
@@ -99,18 +99,26 @@ def misfit(pair: Pairing) -> str:
     folded = made_by(evidence.widest(plain(p)), "tf.sqrt", "K.sqrt", "tf.abs", "tf.square")
     if folded is not None and not folded.value("x").known:
         return ""  # the op shows where it begins, and nothing where it ends
-    reach = f"the predictions are {words(p)}" if not linear(p) else "the predictions are any number"
+    reach = (
+        f"the predictions are {words(p)}" if not linear(p) else ("the predictions are unbounded")
+    )
     below, above = p.lo < -ROUNDING, p.hi > 1 + ROUNDING
     if family == "binary" and (below or above):
-        return f"{reach}, and the loss wants probabilities: what is outside [0, 1] is clipped and gets no gradient"
+        return (
+            f"{reach}, but the loss expects probabilities: values outside [0, 1] are clipped "
+            "and get no gradient"
+        )
     if family == "log_loss" and (below or above):
-        return f"{reach}, and log_loss takes the logarithm of p and of 1 - p without clipping: outside [0, 1] it is NaN"
+        return (
+            f"{reach}, but log_loss takes log(p) and log(1 - p) without clipping: outside "
+            "[0, 1] the loss is NaN"
+        )
     if family in CLASSES:
         return of_classes(pair, reach, below, above)
     if family == "poisson" and below:
-        return f"{reach}, and poisson takes their logarithm: below 0 the loss is NaN"
+        return f"{reach}, but poisson takes their logarithm: below 0 the loss is NaN"
     if family in ("msle", "kld") and below:
-        return f"{reach}, and the loss takes them for 0 where they are below: there they get no gradient"
+        return f"{reach}, but the loss clips them at 0: values below 0 get no gradient"
     return ""
 
 
@@ -118,20 +126,20 @@ def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
     # it clips and never divides: sigmoids are compared by their logarithms there
     if pair.family == "sparse":
         return (
-            f"{reach}, and the loss clips them to [1e-7, 1 - 1e-7]: what lies outside gets no gradient"
+            f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside get no gradient"
             if (below or above) and pair.keras
             else ""
         )
     if below or above:
         return (
-            f"{reach}, and the loss divides them by their sum: where that is 0 it is NaN"
+            f"{reach}, but the loss divides them by their sum: where the sum is 0, the loss is NaN"
             if pair.keras
             else ""
         )
     if is_sigmoid(pair) and pair.keras:
         return (
-            "the loss compares classes that exclude one another, and sigmoids do not add up to 1: they are divided by their "
-            "sum, which is NaN where all have reached 0"
+            "the loss expects probabilities that sum to 1, but gets sigmoids: it divides them "
+            "by their sum, which gives NaN where all of them are 0"
         )
     return ""
 
@@ -166,7 +174,7 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        "the softmax of a single unit is 1 for every input: the model says 1 whatever it is given, and no gradient comes through it",
+        "softmax of a single unit: the result is 1 for every input, and its gradient is 0",
         Certainty.MUST,
         fixes,
     )

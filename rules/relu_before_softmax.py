@@ -82,8 +82,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        f"relu feeds {what}: logits below 0 become 0 and get no gradient, and where all are, the output is "
-        "uniform and nothing is learned",
+        f"relu feeds {what}: logits below 0 become 0 and get no gradient; where all logits are "
+        "below 0, nothing is learned",
         Certainty.MAY,
         without(relu, here),
     )
@@ -109,9 +109,9 @@ def without(relu: Site, here: Context) -> list[Fix]:
     if relu.source is not here.source or not relu.complete:
         return []
     keep: dict[str, Any] = dict(
-        title="take the relu away",
+        title="remove the relu",
         claim=Claim.SHIFTED,
-        cost="the network computes something else: train it again",
+        cost="the network computes a different function: train it again",
     )
     if relu.op.name in relu_outputs.RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []

@@ -60,8 +60,8 @@ def check(gradient: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         gradient,
         None,
-        f"second derivative of a network that only relu bends{where}: it is 0 everywhere, and a "
-        "loss made of it has no gradient",
+        f"second derivative of a network whose only activation is relu{where}: the result is 0 "
+        "everywhere, and a loss computed from it has no gradient",
         Certainty.MAY,
-        help="use an activation that is curved: tanh, softplus or swish",
+        help="use an activation with a second derivative: tanh, softplus or swish",
     )

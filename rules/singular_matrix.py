@@ -15,7 +15,7 @@ Good:
 The jitter on the diagonal has to be large against the rounding of the largest entry: about 1e-6 of
 it in float32 (1e-6 itself was too little for a 3 x 3 matrix of rank 2), 1e-12 of it in float64,
 where it costs nothing to be generous. Compute in float64 if you can. Of a matrix that is not a
-product with itself nothing is known: those are reported with `certainty = "all"` only.
+product with itself nothing is known: those are reported with `certainty = "unknown"` only.
 
 With `target-tensorflow` below 2.1 (`svd`) or 2.4 (`eigh`), gradients through these are reported
 too: there they divide by the differences of the values, which are 0 for a multiple of the identity.
@@ -49,11 +49,15 @@ REGULAR = ("tf.linalg.triangular_solve", "tf.linalg.cholesky", "tf.linalg.inv", 
 # What their gradients divided by the differences of, and the release that no longer does.
 MENDED = {"tf.linalg.svd": ("singular values", "2.1"), "tf.linalg.eigh": ("eigenvalues", "2.4")}
 # What comes of a singular matrix: executed eagerly and under XLA.
-RAISED = "TensorFlow stops with 'Input is not invertible', or under XLA goes on with what is rounding only, or NaN"
+RAISED = (
+    "TensorFlow stops with 'Input is not invertible'; under XLA the result is NaN or only "
+    "rounding errors"
+)
 EFFECTS = {
     "tf.linalg.inv": RAISED,
     "tf.linalg.solve": RAISED,
-    "tf.linalg.slogdet": "the logarithm is -inf, and its gradient stops with 'Input is not invertible'",
+    "tf.linalg.slogdet": "the logarithm is -inf, and the gradient stops with 'Input is not "
+    "invertible'",
 }
 FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 
@@ -76,9 +80,9 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
         return
     name = factored.op.name.rpartition(".")[2]
     what = (
-        "a product of a matrix with itself, which is singular for equal or too few rows"
+        "a product of a matrix with itself, which can be singular"
         if product is not None
-        else ("a matrix about which nothing is known, and which may be singular")
+        else ("a matrix about which nothing is known and which may be singular")
     )
     effect = EFFECTS.get(factored.op.name, "the result and its gradient are NaN")
     yield here.finding(
@@ -143,5 +147,5 @@ def fixes(factored: Site, here: Context) -> list[Fix]:
         m=matrix,
         title="add a small multiple of the identity",
         claim=Claim.SHIFTED,
-        cost=f"every eigenvalue grows by {eps}, which shows where they are as small",
+        cost=f"every eigenvalue grows by {eps}, which matters where eigenvalues are as small",
     )

@@ -49,15 +49,15 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
         site,
         "dtype",
         '"float32"',
-        title="let the last layer compute in float32",
+        title="compute the last layer in float32",
         claim=Claim.SHIFTED,
         cost="the outputs of the model are float32",
     )
     yield here.finding(
         site,
         None,
-        f"the model ends in a {activation} in float16, which is exactly {SHOWN[activation]}: the loss "
-        "gets no gradient there, or is infinite",
+        f"the model ends with a {activation} in float16, which is exactly {SHOWN[activation]}: "
+        "there the loss is infinite or has no gradient",
         Certainty.MAY,
         fixes,
     )

@@ -13,12 +13,12 @@ Good:
     weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
 
 With the lowest finite number a row with one open entry comes out exactly the same, and a row with
-none gets equal weights, which somebody has to mask afterwards
-(`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and
-a mask that keeps the largest logits have an open entry in every row: they are not reported. Neither
-is a softmax of `tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces: there both
-the value and the gradient are finite. The logsumexp of such a row is `-inf`, which an exponential,
-a softplus or a sigmoid makes 0: where it goes nowhere else, it is not reported either.
+none gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask,
+weights.dtype)`). A causal mask, in which every position sees itself, and a mask that keeps the
+largest logits have an open entry in every row: they are not reported. Neither is a softmax of
+`tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces: there both the value and
+the gradient are finite. The logsumexp of such a row is `-inf`, which an exponential, a softplus or
+a sigmoid makes 0: where it goes nowhere else, it is not reported either.
 
 See also: https://github.com/keras-team/keras/pull/21149,
 https://github.com/stevezheng23/reading_comprehension_tf/pull/69,
@@ -42,8 +42,8 @@ from tfnanlint.api import (
     traits,
 )
 
-PRODUCT = "a mask times infinity is NaN wherever the mask is 0: 0 * inf"
-CHOOSE = "choose with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
+PRODUCT = "mask multiplied by infinity: the result is NaN (0 * inf) wherever the mask is 0"
+CHOOSE = "select with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
 MASKING = frozenset(traits.MASKINGS)
 SUMS = frozenset(traits.ADDITIONS)
 
@@ -84,7 +84,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         param,
-        f"masked with -inf: where a whole row is masked {outcome(site, x)}",
+        f"mask with -inf: where a whole row is masked, {outcome(site, x)}",
         Certainty.MAY,
         finite(masking, here),
     )
@@ -107,7 +107,7 @@ def outcome(site: Site, x: Value) -> str:
     if site.op.name != "tf.reduce_logsumexp":
         return f"the {site.op.name.rsplit('.', 1)[-1]} is NaN"
     if infinite_masks.is_chosen(x):
-        return "logsumexp is -inf, and a loss made of it inf"
+        return "logsumexp is -inf, and a loss computed from it inf"
     return "the gradient of logsumexp is NaN"
 
 

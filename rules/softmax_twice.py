@@ -1,9 +1,9 @@
 """Probabilities given to a loss that applies the softmax or sigmoid itself.
 
-Losses `..._with_logits`, and Keras losses with `from_logits=True`, want logits. Given probabilities
-they apply the softmax a second time: the outputs then lie between 0 and 1, so that the best
-possible loss with 10 classes is 1.46 instead of 0, a right answer is never rewarded enough, and a
-saturated wrong one (logit 20 too high) has a gradient of 3e-9 instead of 1.
+Losses `..._with_logits`, and Keras losses with `from_logits=True`, expect logits. Given
+probabilities they apply the softmax a second time, to values between 0 and 1. The best possible
+loss with 10 classes is then 1.46 instead of 0, and a saturated wrong one (logit 20 too high) has a
+gradient of 3e-9 instead of 1.
 
 Bad:
     p = tf.nn.softmax(logits)
@@ -66,8 +66,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             None,
-            f"the output of a {given} is taken for logits{where}: the loss applies {second} once more and "
-            "cannot come near 0; what is sure and wrong hardly gets a gradient",
+            f"the loss takes the output of a {given} for logits{where} and applies {second} "
+            "again: it cannot reach 0, and confidently wrong outputs get almost no gradient",
             Certainty.MAY if pair.keras else Certainty.MUST,
             repairs(pair, producer, here),
             modes=modes,
@@ -89,15 +89,15 @@ def of_softmax(site: Site, here: Context) -> Iterator[Finding]:
         "{z}",
         node=site.args["logits"],
         z=argument(inner, "logits", "logits"),
-        title="give it the logits",
+        title="pass the logits",
         claim=Claim.SHIFTED,
-        cost="the result is what one softmax gives",
+        cost="the result is that of a single softmax",
     )
     yield here.finding(
         site,
         "logits",
-        "softmax of a softmax: its inputs lie between 0 and 1, so that its outputs are nearly "
-        "uniform and the gradient nearly vanishes",
+        "softmax of a softmax: its inputs lie between 0 and 1, so its outputs are nearly "
+        "uniform and its gradient nearly vanishes",
         Certainty.MAY,
         fixes,
     )
@@ -120,17 +120,17 @@ def repairs(pair: Pairing, producer: Site, here: Context) -> list[Fix]:
             "{z}",
             node=pair.predictions_node,
             z=z,
-            title="give it the logits",
+            title="pass the logits",
             claim=Claim.SHIFTED,
-            cost="the loss becomes what it is meant to be: its numbers change",
+            cost="the loss becomes the intended one, so its values change",
         )
     if pair.keras and pair.loss is not None and "from_logits" in pair.loss.args and not fixes:
         fixes += here.with_argument(
             pair.loss,
             "from_logits",
             "False",
-            title="say that these are probabilities: from_logits=False",
+            title="set from_logits=False, because these are probabilities",
             claim=Claim.SHIFTED,
-            cost="the loss becomes what it is meant to be; saturated outputs still get no gradient",
+            cost="the loss becomes the intended one; saturated outputs still get no gradient",
         )
     return fixes

@@ -4,15 +4,21 @@
 function is barely above `x`, and the gradient is NaN. `log1p(exp(x))` has the same problem.
 `tf.math.softplus` is the same function for every `x`.
 
+See it:
+    >>> float(tf.math.log(1.0 + tf.exp(100.0))), float(tf.math.softplus(100.0))
+    (inf, 100.0)
+
 Bad:
     loss = tf.reduce_mean(tf.math.log(1.0 + tf.exp(-margin)))
 
 Good:
     loss = tf.reduce_mean(tf.math.softplus(-margin))
 
-Nothing is reported where `x` cannot be large, as in the form that is stable by hand,
-`log(1 + exp(-abs(x)))`. Doubtful is a weight as it is, the scale of a prior that starts at -6.9:
-training moves it by small steps, and hardly ever to 88.
+Nothing is reported where `x` cannot be large, as in the form that is stable by hand, `log(1 +
+exp(-abs(x)))`.
+
+Often harmless: a weight that is used unchanged, such as the scale of a prior that starts at -6.9,
+because training rarely moves it to 88.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/softplus
 
@@ -70,8 +76,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "softplus written as log(1 + exp(x)): the exponential overflows for large x, the result is "
-        "inf and its gradient NaN",
+        "softplus written as log(1 + exp(x)): for large x the exponential overflows, so the "
+        "result is inf and the gradient NaN",
         Certainty.MAY,
         fixes,
         doubtful=moved_far(exp.value("x"), here),

@@ -5,6 +5,14 @@ becomes NaN. Sums of squares (distances between equal points, pairwise distances
 always 0), mean squares (RMSE of a perfect batch), variances, relu outputs and exponentials that
 underflow are exactly 0.
 
+See it:
+    >>> x = tf.constant([0.0, 0.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.sqrt(tf.reduce_sum(tf.square(x)))
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     distance = tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1))
 
@@ -14,8 +22,8 @@ Good:
 A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do
 not help. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
-Doubtful is the length of the edges of a graph in a layer, `pos[i] - pos[j]` of positions that it is
-given: their ends are two points.
+Often harmless: the length of the edges of a graph in a layer, `pos[i] - pos[j]`, because the ends
+of an edge are usually two different points.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),
@@ -42,7 +50,7 @@ from tfnanlint.api import (
     same,
     traits,
     truth_only,
-    words,
+    value_in_words,
     zero_put_in,
 )
 
@@ -73,9 +81,9 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     name = "cube root" if root.op.name == "ops.cbrt" else "square root"
     late = root.op.name != "ops.cbrt" and here.flat_behind(root)
     where = (
-        "under XLA its gradient is NaN; elsewhere what follows keeps it 0"
+        "the gradient is NaN under XLA; in other modes the operations after it keep the gradient 0"
         if late
-        else ("its gradient is Inf, or NaN behind a square")
+        else ("the gradient is Inf, or NaN after a square")
     )
     found = fixes(root, here, late)  # behind a choice of what is above 0 the root of 0 must stay 0
     yield here.finding(
@@ -126,13 +134,13 @@ def origin(x) -> str:
         total.value("x"), "tf.square", "tf.pow", "tf.math.squared_difference", "tf.multiply"
     ):
         return (
-            "a sum of squares, which is 0 where all of them are"
+            "a sum of squares, which is 0 when every term is"
             if total.op.name == "tf.reduce_sum"
-            else ("a mean of squares, which is 0 where all of them are")
+            else ("a mean of squares, which is 0 when every term is")
         )
     if x.exact:
         return "0"
-    return f"a value that is {words(x)}"
+    return value_in_words(x)
 
 
 def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
@@ -149,6 +157,8 @@ def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
         )
     place = repairs.empty_quotient(here, root)
     if root.op.name == "ops.cbrt" or place:
-        here.no_fix = f"{place} divides under it by what may be 0, too" if place else ""
+        here.no_fix = (
+            f"{place} divides under the root by a value that may be 0 as well" if place else ""
+        )
         return []
     return repairs.root_forms(here, root, "the input", late)

@@ -6,6 +6,11 @@ float32, `1 - cos ** 2` and `|a|^2 - 2ab + |b|^2` behave alike. An epsilon under
 against errors smaller than itself. `K.sqrt` clips negative numbers to 0 and is reported for such a
 variance only, whose gradient is NaN.
 
+See it:
+    >>> x = tf.fill([5], 1000.1)
+    >>> float(tf.sqrt(tf.reduce_mean(x**2) - tf.reduce_mean(x) ** 2))
+    nan
+
 Bad:
     std = tf.sqrt(tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0)))
 
@@ -16,10 +21,10 @@ Good:
 floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactly 0 leaves an
 infinite gradient.
 
-Doubtful is a difference with a ratio in it, `1 - (a / b)^2`: which of the two is larger the rates
-of a schedule know, and nothing that is written here. So is, where nothing shows that a gradient is
-taken, everything but a random draw, a weight that starts with one, such a variance, and the squared
-distance `|a|^2 - 2ab + |b|^2`, which rounding makes NaN as values.
+Often harmless: a difference that contains a ratio, `1 - (a / b)^2`, because the program does not
+show which of the two is larger. If nothing shows that a gradient is taken, everything is often
+harmless except a random draw, a weight with a random initial value, a variance as above, and the
+squared distance `|a|^2 - 2ab + |b|^2`, whose values become NaN by rounding.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -45,7 +50,7 @@ from tfnanlint.api import (
     radicands,
     repairs,
     rule,
-    words,
+    value_in_words,
 )
 
 
@@ -105,16 +110,16 @@ def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
 def message(root: Site, of_variance: bool) -> str:
     if root.op.name == "K.sqrt":
         return (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x hardly varies: "
-            "K.sqrt gives 0 there, with a NaN gradient"
+            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x "
+            "hardly varies: K.sqrt returns 0 with a NaN gradient"
         )
     if of_variance:
         return (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x hardly varies: "
-            "the root and its gradient are NaN"
+            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x "
+            "hardly varies: the result and its gradient are NaN"
         )
-    value = words(root.value("x"))
-    return f"square root of a value that is {value}: below 0 the root and its gradient are NaN"
+    value = value_in_words(root.value("x"))
+    return f"square root of {value}: below 0 the result and its gradient are NaN"
 
 
 def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Context) -> list[Fix]:
@@ -129,16 +134,14 @@ def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Cont
     node, template, holes = part
     # an epsilon stands beside a difference that is kept at 0
     bound = eps if node is root.args["x"] else "0"
-    what = (
-        "what stands under the root" if node is root.args["x"] else "the difference under the root"
-    )
+    what = "the value under the root" if node is root.args["x"] else "the difference under the root"
     return found + here.rewrite(
         root,
         template,
         node=node,
         title=f"keep {what} at or above {bound}",
         claim=Claim.SHIFTED,
-        cost=f"values below {bound} become {bound}; the gradient is 0 there",
+        cost=f"values below {bound} become {bound} and get no gradient",
         **holes,
     )
 

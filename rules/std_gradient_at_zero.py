@@ -4,6 +4,14 @@
 at 0. A constant feature, a batch of one, a dead layer or an image of one colour has variance 0. The
 variance itself has a finite gradient.
 
+See it:
+    >>> x = tf.constant([2.0, 2.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.math.reduce_std(x)
+    >>> tape.gradient(y, x).numpy()
+    array([nan, nan], dtype=float32)
+
 Bad:
     std = tf.math.reduce_std(x, axis=0)
 
@@ -52,15 +60,15 @@ def check(std: Site, here: Context) -> Iterator[Finding]:
     if std.differentiated is Differentiated.NO or not x.exact and truth_only(x, std.point):
         return
     late = here.flat_behind(std)
-    where = " under XLA; elsewhere what follows keeps it 0" if late else ""
+    where = " under XLA; in other modes the operations after it keep the gradient 0" if late else ""
     fixes = repairs.deviation_forms(
         here, std, "the variance under the root" if whole else "the variance", late
     )
     yield here.finding(
         std,
         "x",
-        "the standard deviation of equal values is 0, but its gradient is NaN (the derivative of "
-        f"the root is infinite at 0){where}",
+        "standard deviation of equal values: the result is 0, but its gradient is NaN (the "
+        f"derivative of the square root is infinite at 0){where}",
         Certainty.MAY,
         fixes,
         modes=("xla",) if late else ("eager", "graph", "xla"),

@@ -63,9 +63,9 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 site,
                 labels,
                 predictions,
-                title="let them change places",
+                title="swap the two arguments",
                 claim=Claim.SHIFTED,
-                cost="the loss becomes what it is meant to be",
+                cost="the loss becomes the intended one",
             )
             yield here.finding(
                 site,
@@ -92,9 +92,9 @@ def named(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) ->
     return here.rewrite(
         site,
         f"{here.text(call.func)}(labels={{labels}}, logits={{logits}})",
-        title="let them change places",
+        title="swap the two arguments",
         claim=Claim.SHIFTED,
-        cost="the loss becomes what it is meant to be",
+        cost="the loss becomes the intended one",
         labels=predictions,
         logits=labels,
     )
@@ -105,8 +105,8 @@ def message(labels: ast.expr, predictions: ast.expr, pair: Pairing, here: Contex
         text if len(text) < 40 else "this" for text in (here.text(labels), here.text(predictions))
     )
     return (
-        f"labels and predictions are exchanged: {first} stands for the labels and {second} for the predictions, so that the loss "
-        "is taken of the labels"
+        f"labels and predictions are swapped: {first} is passed as the labels and {second} as "
+        "the predictions"
     )
 
 
@@ -167,8 +167,8 @@ def own_losses(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             site,
             None,
-            f"Keras calls a loss with labels first, and this one takes ({first}, {second}): the predictions "
-            "are taken for labels",
+            f"Keras passes the labels first, but this loss takes ({first}, {second}): the "
+            "predictions are used as labels",
             Certainty.MAY,
             node=site.args["loss"],
             help=f"write the parameters in the order ({second}, {first})",

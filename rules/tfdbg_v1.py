@@ -1,9 +1,9 @@
 """The debugger of TensorFlow 1: a session wrapper with the filter has_inf_or_nan.
 
-`LocalCLIDebugWrapperSession` stops a terminal at every `session.run` and needs somebody to type
-`run -f has_inf_or_nan`. It works in graphs of TensorFlow 1 only.
-`tf.debugging.enable_check_numerics()` does the same for eager code, tf.function and graphs, without
-a terminal: the program stops with the name and the stack of the first op that gave NaN or Inf.
+`LocalCLIDebugWrapperSession` stops at every `session.run` until `run -f has_inf_or_nan` is typed in
+a terminal. It works in graphs of TensorFlow 1 only. `tf.debugging.enable_check_numerics()` does the
+same for eager code, tf.function and graphs, without a terminal: the program stops with the name and
+the stack of the first op that returned NaN or Inf.
 
 Bad:
     from tensorflow.python import debug as tf_debug
@@ -47,15 +47,15 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 "tf.debugging.enable_check_numerics()",
                 title="check all ops for NaN and Inf instead",
                 claim=Claim.SHIFTED,
-                cost="the program stops at the first NaN instead of asking; only ops made "
-                "after this line are checked, so move it above the model",
+                cost="the program stops at the first NaN instead of asking; it checks only ops "
+                "that are created after this line, so move the line above the model",
                 without=filters(name, site, here),
             )
     yield here.finding(
         site,
         None,
-        "the debugger of TensorFlow 1, which needs a terminal and a session: "
-        "tf.debugging.enable_check_numerics() stops at the first NaN by itself",
+        "the debugger of TensorFlow 1 needs a terminal and a session; "
+        "tf.debugging.enable_check_numerics() stops at the first NaN without them",
         Certainty.MAY if optional(site, here) else Certainty.MUST,
         fixes,
         help="" if fixes else "call tf.debugging.enable_check_numerics() before the model is built",

@@ -38,8 +38,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        "batch normalisation with batches of one: a sample minus its own mean is 0, and the layers below learn "
-        "nothing",
+        "batch normalisation with a batch size of 1: a sample minus its own mean is 0, so the "
+        "layers below learn nothing",
         Certainty.MAY,
-        help="take larger batches, or LayerNormalization",
+        help="use larger batches, or LayerNormalization",
     )

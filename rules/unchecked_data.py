@@ -38,11 +38,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             yield here.finding(
                 site,
                 param,
-                "data that was read or computed may hold NaN here, and nothing in this file looks for it: one "
-                "NaN makes every weight NaN",
+                "the data may contain NaN, and this file does not check for it: a single NaN "
+                "makes every weight NaN",
                 Certainty.MAY,
                 node=site.args.get(param),
-                help="drop or fill the rows with missing values first",
+                help="drop or fill rows with missing values first",
             )
             return
 

@@ -39,11 +39,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         "x",
-        "these images reach from 0 to 255 and are not scaled: the first gradients are hundreds of times too "
-        "large, and units die or the loss overflows",
+        "the images range from 0 to 255 and are not scaled: the first gradients are hundreds "
+        "of times too large, so units die or the loss overflows",
         Certainty.MAY,
         node=site.args.get("x"),
-        help="divide by 255.0, here and wherever the model is used",
+        help="divide by 255.0, here and everywhere the model is used",
     )
 
 

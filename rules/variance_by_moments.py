@@ -5,6 +5,11 @@ no correct digit: of `1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negati
 root or a logarithm is NaN. The gradient suffers in the same way. `tf.math.reduce_variance`
 subtracts the mean first and is never negative.
 
+See it:
+    >>> x = tf.fill([5], 1000.1)
+    >>> float(tf.reduce_mean(x**2) - tf.reduce_mean(x) ** 2)
+    -0.0625
+
 Bad:
     variance = tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0))
 
@@ -64,8 +69,8 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         minus,
         None,
-        "variance as mean(x^2) - mean(x)^2: where the mean is large it has no correct digit and can be "
-        "negative",
+        "variance written as mean(x^2) - mean(x)^2: for a large mean it has no correct digits "
+        "and can be negative",
         Certainty.MAY,
         fixes,
     )

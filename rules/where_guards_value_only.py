@@ -7,6 +7,14 @@ and `nan_to_num` after the operation do the same. The derivatives of sqrt, rsqrt
 `tf.math.reciprocal`, norms and standard deviations are special: eager execution and graphs give 0
 there, XLA (`jit_compile=True`) gives NaN.
 
+See it:
+    >>> x = tf.constant(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.where(x > 0, tf.math.log(x), 0.0)
+    >>> float(tape.gradient(y, x))
+    nan
+
 Bad:
     log_rate = tf.where(rate > 0, tf.math.log(rate), tf.zeros_like(rate))
 
@@ -16,8 +24,8 @@ Good:
 Mask the input, keep the outer `tf.where`: the operation then never sees a bad element. `tf.cond` on
 a scalar computes one branch only and needs no second mask.
 
-Doubtful is a sum, or a value as it is, that a call gives which cannot be followed: often it counts
-something, and has no gradient.
+Often harmless: a sum or another value from a call that cannot be resolved, because it is often a
+count and has no gradient.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -136,7 +144,8 @@ def message(masked: Masked, here: Context, xla: bool) -> str:
     ).split("(")[0]
     same_line = masked.choice.node.lineno == masked.site.node.lineno
     where = "around it" if same_line else f"on {here.line(masked.choice.node)}"
-    text = f"'{name}' {where} hides the result where the input is {masked.domain.outside}, but not the gradient: "
-    if xla:
-        return text + "under XLA it is NaN there (0 * inf); eager and graph execution give 0"
-    return text + "it is NaN there (0 * inf)"
+    gradient = "NaN (0 * inf) under XLA, and 0 in other modes" if xla else "NaN there (0 * inf)"
+    return (
+        f"'{name}' {where} replaces the result where the input is {masked.domain.outside}, but not "
+        f"the gradient, which is {gradient}"
+    )

@@ -6,6 +6,14 @@ the sum of the cumulative products has the gradient [1, 8, 0], but TensorFlow gi
 transmittance along a ray (`cumprod(1 - alpha)`), a discount or a stick-breaking weight stops to
 learn as soon as one factor is 0. `tf.reduce_prod` is right there.
 
+See it:
+    >>> x = tf.constant([2.0, 0.0, 3.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.math.cumprod(x)
+    >>> tape.gradient(y, x).numpy()
+    array([1., 0., 0.], dtype=float32)
+
 Bad:
     transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density), axis=-1, exclusive=True)
 
@@ -21,7 +29,7 @@ See also: https://www.tensorflow.org/api_docs/python/tf/math/cumprod
 In TensorFlow up to 2.4 the gradient at a factor of 0 was NaN, from 2.6 on it is 0 instead
 (executed).
 
-No public report of it is known to us: it is here for what execution shows.
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
@@ -35,7 +43,7 @@ from tfnanlint.api import (
     Value,
     evidence,
     rule,
-    words,
+    value_in_words,
 )
 
 FLOORS = {"float16": "1e-4"}  # with a reciprocal that the dtype has
@@ -49,7 +57,7 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
     shown = x.known and evidence.shows_zero(x)
     if x.known and not shown or product.differentiated is Differentiated.NO:
         return
-    what = f"a value that is {words(x)}" if x.known else "a value about which nothing is known"
+    what = value_in_words(x)
     eps = FLOORS.get(x.dtype or "", "1e-10")
     fixes = (
         here.rewrite(
@@ -67,7 +75,8 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         product,
         "x",
-        f"cumulative product of {what}: at a factor of 0 the gradient is finite but wrong (0 from there on)",
+        f"cumulative product of {what}: from a factor of 0 on the gradient is 0, which is "
+        "finite but wrong",
         Certainty.MAY if shown else Certainty.UNKNOWN,
         fixes,
     )

@@ -88,6 +88,7 @@ from tfnanlint.values.value import (
     number,
     number_text,
     rounded,
+    value_in_words,
     words,
 )
 
@@ -205,6 +206,7 @@ __all__ = [
     "Value",
     "Walk",
     "weights",
+    "value_in_words",
     "words",
     "zero_put_in",
 ]

@@ -216,7 +216,7 @@ def test_per_file_ignores_are_relative_to_their_file(project):
         ("epsilon = 1e-30", "between 1e-19 and 0.01: float32 would lose a smaller one"),
         ("epsilon = nan", "`epsilon` must be a number"),
         ('modes = ["eagr"]', "`modes`: unknown mode `eagr`; did you mean `eager`?"),
-        ("modes = []", "`modes` must name one of eager, graph, xla, gpu at least"),
+        ("modes = []", "`modes` needs at least one of eager, graph, xla, gpu"),
         (
             "target-tensorflow = 2.10",
             '`target-tensorflow` must be a release such as "2.10"; write it in quotes',

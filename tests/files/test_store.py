@@ -232,7 +232,7 @@ def test_a_folder_that_is_not_safe_is_not_used(runs, kind, reason):
         code, out, err = runs(at=runs.cache)
         assert (code, out) == plain[:2]
         assert (
-            err.startswith("warning: what was found is not remembered: ")
+            err.startswith("warning: results are not cached: ")
             and reason in err
             and err.count("\n") == 1
         )
@@ -269,9 +269,7 @@ def test_a_folder_that_cannot_be_written(runs, monkeypatch):
     plain = runs()
     (runs.cache).write_text("a file")
     code, out, err = runs(at=runs.cache)
-    assert (code, out) == plain[:2] and err.startswith(
-        "warning: what was found is not remembered: "
-    )
+    assert (code, out) == plain[:2] and err.startswith("warning: results are not cached: ")
     assert runs("-q", at=runs.cache)[2] == ""
     monkeypatch.setenv("XDG_CACHE_HOME", str(runs.cache))
     project.forget()
@@ -326,7 +324,7 @@ def test_the_default_is_the_users_folder(runs, monkeypatch):
     runs.capture.readouterr()
     assert main(["clean"]) == 0 and "are removed" in runs.capture.readouterr().out
     assert not home.exists()
-    assert main(["clean"]) == 0 and "nothing is remembered" in runs.capture.readouterr().out
+    assert main(["clean"]) == 0 and "cache is already empty" in runs.capture.readouterr().out
     assert sorted(path.name for path in runs.directory.rglob("*")) == ["a.py"]
 
 

@@ -525,7 +525,7 @@ def test_what_the_baseline_knows_is_neither_shown_nor_fixed(wire, tmp_path):
     )
     (tmp_path / "known.json").unlink()
     wire.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
-    wait_for(lambda: any("there is no such baseline" in text for text in complaints(wire)))
+    wait_for(lambda: any("baseline not found" in text for text in complaints(wire)))
 
 
 def open_notebook(client, cells):

@@ -293,9 +293,9 @@ def test_the_language_of_a_notebook(metadata, python):
 @pytest.mark.parametrize(
     "data, message, place",
     [
-        (b"", "no value here", (1, 1)),
-        (b"{", "its JSON is broken", (1, 2)),
-        (b'{"cells": [\n {"a" 3}]}', "its JSON is broken: Expecting ':'", (2, 7)),
+        (b"", "invalid JSON here", (1, 1)),
+        (b"{", "invalid JSON", (1, 2)),
+        (b'{"cells": [\n {"a" 3}]}', "invalid JSON: Expecting ':'", (2, 7)),
         (b'{"cells": []} x', "something after its end", (1, 15)),
         (b"[]", "no JSON object", (1, 1)),
         (b"{}", "it has no cells", (1, 1)),
@@ -464,7 +464,7 @@ def test_broken_json_is_said(shell):
     outcome = shell.check("--fix")
     assert (outcome.code, outcome.text.splitlines()[0]) == (
         1,
-        "a.ipynb:2:15: error: TFN001 this is no notebook: its JSON is broken: Expecting ',' delimiter",
+        "a.ipynb:2:15: error: TFN001 not a notebook: invalid JSON: Expecting ',' delimiter",
     )
     assert path.read_text() == '{"cells": [\n "tensorflow" 3]}'
 

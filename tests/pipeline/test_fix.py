@@ -298,7 +298,7 @@ def test_a_fix_that_brings_up_another_finding_is_refused():
     )
     assert result.source.text == "y = good(1)\n\nz = worse(2)\n"
     assert result.problems == [
-        "WORSE at line 3 not fixed: it would bring up OTHER at line 3: OTHER found"
+        "WORSE at line 3 not fixed: it would introduce OTHER at line 3: OTHER found"
     ]
 
 
@@ -311,7 +311,7 @@ def test_a_new_finding_far_from_the_edit_counts():
 
     result = fix_source(Source("x.py", "y = bad\nz = later\n"), analyse, everything)
     assert result.problems == [
-        "BAD at line 1 not fixed: it would bring up BAD at line 2: BAD found"
+        "BAD at line 1 not fixed: it would introduce BAD at line 2: BAD found"
     ]
 
 
@@ -332,7 +332,7 @@ def test_a_finding_that_only_moves_is_not_new():
 def test_a_finding_that_a_rewrite_copies_is_new():
     result = fixed("y = bad(stays(1))\n", {"bad": "good({x}, {x})", "stays": ""})
     assert result.problems == [
-        "BAD at line 1 not fixed: it would bring up STAYS at line 1: STAYS found"
+        "BAD at line 1 not fixed: it would introduce STAYS at line 1: STAYS found"
     ]
 
 
@@ -437,7 +437,7 @@ def test_fixes_that_hold_apart_but_not_together():
     result = fix_source(Source("x.py", "y = bad1\nz = bad2\n"), analyse, everything)
     assert result.source.text == "y = good\nz = bad2\n"
     assert result.problems == [
-        "BAD at line 2 not fixed: it would bring up CROWD at line 1: CROWD found"
+        "BAD at line 2 not fixed: it would introduce CROWD at line 1: CROWD found"
     ]
 
 
@@ -481,7 +481,7 @@ def test_another_finding_of_the_same_kind_in_the_same_expression_is_told_apart()
         ]
 
     result = fix_source(Source("x.py", "y = g(bad(1))\n"), analyse, everything)
-    assert result.problems == ["BAD at line 1 not fixed: it would bring up BAD at line 1: outer"]
+    assert result.problems == ["BAD at line 1 not fixed: it would introduce BAD at line 1: outer"]
 
 
 def test_ten_rounds_at_most():

@@ -176,7 +176,7 @@ def test_without_jinja_one_line_says_what_is_missing(shell, monkeypatch):
 def test_words_of_ranges_are_read_back(lo, hi, expected, zero):
     value = Value(lo, hi, zero)
     if (lo, hi) == (-INF, INF):
-        assert bounds("any number") == expected
+        assert bounds("unbounded") == expected
     else:
         assert bounds(words(value)) == pytest.approx(expected)
     assert bounds("a mask") is None

@@ -41,10 +41,10 @@ MARGIN = 32
 RUNS = 6
 # Fixes that are meant to change what is computed.
 MEANT = (
-    "give it the logits",
-    "say that these are probabilities",
-    "take the relu away",
-    "let them change places",
+    "pass the logits",
+    "set from_logits=False, because these are probabilities",
+    "remove the relu",
+    "swap the two arguments",
 )
 # What fixes that move values may move ordinary ones by, relative to 1 or to the number.
 SHIFT = {"value": 2e-3, "gradient": 2e-2}

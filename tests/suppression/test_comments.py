@@ -88,10 +88,10 @@ def test_what_it_does_not_hide(shell, body, expected):
         ("# tfn: ignore[TFN101]", "TFN101 is not found here"),
         ("# tfn: ignore[TFN202, TFN101]", "TFN202 is not found here, TFN101 is not found here"),
         ("# tfn: ignore[log-of-nonpositive]", "log-of-nonpositive is not found here"),
-        ("# tfn: ignore[TFN102]", "`TFN102` is no rule; did you mean `TFN101`?"),
+        ("# tfn: ignore[TFN102]", "`TFN102` is not a rule code; did you mean `TFN101`?"),
         ("# tfn: ignore[]", "names no rule"),
         ("# noqa: TFN101", "TFN101 is not found here"),
-        ("# noqa: TFN199, E501", "`TFN199` is no rule"),
+        ("# noqa: TFN199, E501", "`TFN199` is not a rule code"),
     ],
 )
 def test_an_idle_comment_is_reported(shell, comment, complaint):

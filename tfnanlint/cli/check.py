@@ -155,7 +155,7 @@ def _checked_paths(run: _Run, stdin: bool) -> int:
     finally:
         linter.close()
     if linter.unkept:
-        run.warn(f"what was found is not remembered: {linter.unkept} (--no-cache does without)")
+        run.warn(f"results are not cached: {linter.unkept} (disable the cache with --no-cache)")
     return _exit_code(run)
 
 

@@ -15,7 +15,5 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder(arguments)
     removed = clear(directory)
     if not arguments.quiet:
-        print(
-            f"{escape(directory)}: {'the remembered results are removed' if removed else 'nothing is remembered there'}."
-        )
+        print(f"{escape(directory)}: {'cache cleared' if removed else 'cache is already empty'}.")
     return CLEAN

@@ -19,9 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        return fail(
-            "completion scripts are written by the package shtab: pip install 'tfnanlint[completion]'"
-        )
+        return fail("shell completion needs shtab: pip install 'tfnanlint[completion]'")
     top = parser()
     for action in _actions(top):
         if action.dest in _FILES:

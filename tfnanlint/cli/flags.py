@@ -102,18 +102,23 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
         help="files or directories (default: .); - reads standard input",
     )
     fixes = parser.add_argument_group("fixes").add_argument
-    fixes("--fix", action="store_true", help="apply the fixes that keep every finite value")
+    fixes("--fix", action="store_true", help="apply fixes that leave every finite result unchanged")
     fixes(
         "--unsafe-fixes",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="also those that move values",
+        help="also apply fixes that change results",
     )
     fixes("--diff", action="store_true", help="show what --fix would change, write nothing")
     fixes("--show-fixes", action="store_true", help="list what was fixed")
     fixes("--fix-only", action="store_true", help="apply fixes, and do not report what remains")
     fixes("--fixable", action="append", metavar="RULES", help="repair only findings of these rules")
-    fixes("--unfixable", action="append", metavar="RULES", help="do not repair findings of these")
+    fixes(
+        "--unfixable",
+        action="append",
+        metavar="RULES",
+        help="do not repair findings of these rules",
+    )
     fixes("--add-ignore", metavar="REASON", help="write a comment at each finding that hides it")
     _rule_choice(parser)
     proof = parser.add_argument_group("proof").add_argument
@@ -128,15 +133,13 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     adoption(
         "--diff-base",
         metavar="REV",
-        help="only what lines changed since a git revision bring about",
+        help="report only findings caused by lines changed since a git revision",
     )
-    adoption(
-        "--baseline", metavar="FILE", help="the list of known findings, which are not reported"
-    )
-    adoption("--no-baseline", action="store_true", help="report known findings, too")
-    adoption("--ignore-noqa", action="store_true", help="report what comments hide, too")
+    adoption("--baseline", metavar="FILE", help="file of known findings, which are not reported")
+    adoption("--no-baseline", action="store_true", help="ignore the baseline")
+    adoption("--ignore-noqa", action="store_true", help="also report findings that comments hide")
     _file_choice(parser)
-    add("--stdin-filename", metavar="NAME", help="what standard input is called")
+    add("--stdin-filename", metavar="NAME", help="file name for standard input")
     output = parser.add_argument_group("output").add_argument
     output(
         "--output-format",
@@ -163,7 +166,7 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     output(
         "--fail-on",
         choices=("must", "may"),
-        help="what exit code 1 stands for: errors only (must), or warnings too (may, the default); "
+        help="findings that cause exit code 1: errors only (must), or also warnings (may, the default); "
         "notes never count",
     )
     output("-e", "--exit-zero", action="store_true", help="exit 0 even when something is found")
@@ -181,7 +184,7 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
         "-n",
         "--no-cache",
         action="store_true",
-        help="do not remember what was found in files that do not change",
+        help="do not use the result cache",
     )
     _cache_dir(running)
     _settings(parser)
@@ -191,7 +194,7 @@ def _cache_dir(add: Callable) -> None:
     add(
         "--cache-dir",
         metavar="DIR",
-        help="where it is remembered (default: the user's cache folder, and in CI nowhere)",
+        help="cache directory (default: the user cache directory; disabled in CI)",
     )
 
 
@@ -209,8 +212,8 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
         metavar="RULES",
         help="run only these: codes, prefixes, names, or ALL",
     )
-    add("--ignore", action="append", metavar="RULES", help="do not run these")
-    add("--extend-select", action="append", metavar="RULES", help="run these too")
+    add("--ignore", action="append", metavar="RULES", help="do not run these rules")
+    add("--extend-select", action="append", metavar="RULES", help="also run these rules")
     add(
         "--per-file-ignores",
         action="append",
@@ -221,7 +224,7 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
         "--preview",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="run the rules in preview, too",
+        help="also run preview rules",
     )
     _plugins(add)
     add(
@@ -233,16 +236,14 @@ def _rule_choice(parser: argparse.ArgumentParser) -> None:
     project(
         "--modes",
         metavar="MODES",
-        help="how it runs TensorFlow: eager, graph, xla, gpu (default: all); other hazards are left out",
+        help="how the project runs TensorFlow: eager, graph, xla, gpu (default: all)",
     )
     project(
         "--target-tensorflow",
         metavar="VERSION",
-        help="its oldest TensorFlow: report what newer releases have mended, too",
+        help="oldest supported TensorFlow; also report problems fixed in later releases",
     )
-    project(
-        "--epsilon", metavar="NUMBER", help="the small constant that fixes write (default: 1e-7)"
-    )
+    project("--epsilon", metavar="NUMBER", help="epsilon used in fixes (default: 1e-7)")
 
 
 def _plugins(add: Callable) -> None:
@@ -250,7 +251,7 @@ def _plugins(add: Callable) -> None:
         "--plugins",
         action="append",
         metavar="NAMES",
-        help="run the rules of these installed plugins, too",
+        help="also run the rules of these installed plugins",
     )
 
 
@@ -260,14 +261,14 @@ def _file_choice(parser: argparse.ArgumentParser) -> None:
         "--exclude",
         action="append",
         metavar="GLOBS",
-        help="leave out, instead of the configured exclusions",
+        help="exclude these instead of the configured patterns",
     )
-    add("--extend-exclude", action="append", metavar="GLOBS", help="leave out these too")
+    add("--extend-exclude", action="append", metavar="GLOBS", help="exclude these as well")
     add(
         "--force-exclude",
         action="store_true",
         default=None,
-        help="apply exclusions to files that are named, too",
+        help="also apply exclusions to files named on the command line",
     )
     add(
         "--respect-gitignore",
@@ -298,7 +299,7 @@ def _baseline_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "action",
         choices=("create", "update", "prune"),
-        help="create: make it of what is found now; update: add what is new, take out what is gone; prune: take out only",
+        help="create: write the current findings; update: add new findings and remove fixed ones; prune: only remove fixed ones",
     )
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
     add(
@@ -306,8 +307,8 @@ def _baseline_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="(default: the configured one, else tfnanlint-baseline.json)",
     )
-    add("--force", action="store_true", help="create: replace the file that is there")
-    add("-q", "--quiet", action="store_true", help="say nothing")
+    add("--force", action="store_true", help="create: replace an existing file")
+    add("-q", "--quiet", action="store_true", help="print nothing")
     add(
         "--jobs",
         type=_count,
@@ -353,7 +354,7 @@ def _config_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show",
         action="store_true",
-        help="show what holds for a file, and where each setting was stated",
+        help="show the settings of a file, and where each was set",
     )
     parser.add_argument(
         "--schema", action="store_true", help="print the JSON schema of the configuration"
@@ -366,7 +367,7 @@ def _config_flags(parser: argparse.ArgumentParser) -> None:
 
 def _clean_flags(parser: argparse.ArgumentParser) -> None:
     _cache_dir(parser.add_argument)
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing")
 
 
 def _scan_flags(parser: argparse.ArgumentParser) -> None:
@@ -387,7 +388,7 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
     )
     add("--shard", default="1/1", metavar="I/N", help="check part I of N of the repositories")
     add("--jobs", type=_count, default=1, metavar="N", help="processes (default: 1)")
-    add("--resume", action="store_true", help="go on with a scan that was stopped")
+    add("--resume", action="store_true", help="continue an interrupted scan")
     add(
         "--part-size",
         type=_count,
@@ -417,9 +418,9 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
     rules = parser.add_argument_group("settings").add_argument
     rules("--config", action="append", metavar="FILE|TOML", help="settings, or a file of them")
     rules("--select", action="append", metavar="RULES", help="run only these")
-    rules("--ignore", action="append", metavar="RULES", help="do not run these")
-    rules("--extend-select", action="append", metavar="RULES", help="run these too")
-    rules("--preview", action="store_true", default=None, help="run the rules in preview, too")
+    rules("--ignore", action="append", metavar="RULES", help="do not run these rules")
+    rules("--extend-select", action="append", metavar="RULES", help="also run these rules")
+    rules("--preview", action="store_true", default=None, help="also run preview rules")
     rules("--certainty", choices=CERTAINTIES, help="report findings at least this sure")
 
 
@@ -536,7 +537,7 @@ def _lsp_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stdio",
         action="store_true",
-        help="accepted, as many editors say it; there is no other way",
+        help="accepted for compatibility; stdio is the only transport",
     )
 
 
@@ -601,7 +602,7 @@ def _baseline_flag(arguments: argparse.Namespace) -> str | None:
     """The baseline that the flags name; empty where they say that none holds."""
     if getattr(arguments, "no_baseline", False):
         if arguments.baseline is not None:
-            raise ConfigError("--baseline and --no-baseline are opposites")
+            raise ConfigError("--baseline cannot be used with --no-baseline")
         return ""
     if arguments.baseline == "":
         raise ConfigError("--baseline: name a file")

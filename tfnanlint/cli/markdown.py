@@ -39,8 +39,8 @@ def painted(text: str, paint: Paint) -> str:
 
 
 def _painted_line(line: str, paint: Paint) -> str:
-    if line.startswith("# "):
-        return paint("path", line[2:])
+    if line.startswith("#"):
+        return paint("path", line.lstrip("#")[1:])
     if line in ("Bad:", "Good:"):
         return paint("minus" if line == "Bad:" else "plus", line)
     if line.startswith("    "):

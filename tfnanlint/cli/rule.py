@@ -8,15 +8,16 @@ import sys
 from tfnanlint.cli.flags import rules_of
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.cli.terminal import paint
-from tfnanlint.config.layers import Rule, hint, withheld
+from tfnanlint.config.layers import Rule, hint
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.grades import severities
+from tfnanlint.pipeline.rule_page import page
 
 
 def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.rule) == arguments.all:
         arguments.parser.error("name one rule, or give --all; `tfnanlint rules` lists them")
     known: list[Rule] = sorted((*rules_of(arguments), *notices.NOTICES), key=lambda rule: rule.code)
+    every = tuple(known)
     if not arguments.all:
         word = arguments.rule
         wanted = [rule for rule in known if word.upper() == rule.code or word.lower() == rule.slug]
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         described = [as_dict(rule) for rule in known]
         print(json.dumps(described if arguments.all else described[0], indent=2))
         return CLEAN
-    text = "\n\n".join(_rule_text(rule) for rule in known)
+    text = "\n\n".join(page(rule, every) for rule in known)
     if arguments.output_format == "markdown":
         from tfnanlint.cli.markdown import fenced
 
@@ -41,25 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
         text = painted(text, colours)
     print(text)
     return CLEAN
-
-
-def _rule_text(rule: Rule) -> str:
-    import inspect
-
-    lines = [
-        f"# {rule.slug} ({rule.code})",
-        "",
-        inspect.cleandoc(rule.doc),
-        "",
-        f"Reports: {severities(rule.default)}.",
-    ]
-    if rule.silent:
-        lines.append(f"Reported with `--certainty` only: {withheld(rule)}.")
-    if rule.over:
-        lines.append(f"Reported instead of: {', '.join(rule.over)}.")
-    if rule.preview:
-        lines.append("In preview: runs only with `--preview` or when it is selected.")
-    return "\n".join(lines)
 
 
 def as_dict(rule: Rule) -> dict[str, object]:

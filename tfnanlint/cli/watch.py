@@ -44,7 +44,7 @@ def _check(command: list[str]) -> None:
     if sys.stdout.isatty():
         print("\x1b[H\x1b[2J", end="", flush=True)
     subprocess.run(command, check=False)
-    print("Watching for changes; Ctrl-C ends it.", file=sys.stderr, flush=True)
+    print("Watching for changes. Press Ctrl-C to stop.", file=sys.stderr, flush=True)
 
 
 def _tops(paths: list[str]) -> list[str]:

@@ -77,14 +77,14 @@ KEYS = {
     "preview": Key(
         "boolean",
         False,
-        "run the rules in preview (TFN307, TFN8: training set-up and data), which else run only"
-        " when selected",
+        "also run preview rules (TFN307, TFN8: training set-up and data); otherwise they run only"
+        " if selected",
     ),
     "ignore": Key("rules", [], "rules that do not run"),
     "fixable": Key("rules", ["ALL"], "the rules whose findings `--fix` may repair"),
     "unfixable": Key("rules", [], "rules whose findings `--fix` does not repair"),
     "extend": Key(
-        "path", None, "another configuration file, whose settings hold where this one is silent"
+        "path", None, "another configuration file, for settings that this file does not have"
     ),
     "required-version": Key(
         "version", None, 'the versions of tfnanlint that may read this file, such as `">=0.1,<1"`'
@@ -103,17 +103,15 @@ KEYS = {
         "`must`, `may` or `unknown`: report only findings at least this sure; `default` leaves it"
         " to each rule",
     ),
-    "unsafe-fixes": Key("boolean", False, "whether `--fix` may move values"),
+    "unsafe-fixes": Key("boolean", False, "whether `--fix` may change results"),
     "exclude": Key(
         "patterns",
         DEFAULT_EXCLUDE,
-        "what is left out, as in `.gitignore`; replaces the built-in list",
+        "files to exclude (`.gitignore` syntax); replaces the default list",
     ),
-    "extend-exclude": Key("patterns", [], "what is left out as well"),
-    "force-exclude": Key(
-        "boolean", False, "leave out files also when they are named on the command line"
-    ),
-    "respect-gitignore": Key("boolean", True, "leave out what git ignores"),
+    "extend-exclude": Key("patterns", [], "files to exclude as well"),
+    "force-exclude": Key("boolean", False, "also exclude files that are named on the command line"),
+    "respect-gitignore": Key("boolean", True, "exclude files that git ignores"),
     "max-file-size": Key(
         "bytes",
         MAX_FILE_SIZE,
@@ -123,14 +121,14 @@ KEYS = {
     "epsilon": Key(
         "epsilon",
         EPSILON,
-        "the small constant that fixes write (under a logarithm, unless configured, one below all"
-        " that occurs); where a dtype would lose it, the nearest that the dtype keeps",
+        "the epsilon used in fixes; under a logarithm, unless configured, a smaller epsilon; in a"
+        " dtype that cannot represent it, the nearest epsilon that the dtype can",
     ),
     "modes": Key(
         "modes",
         list(MODES),
-        "how the project runs TensorFlow, and whether on GPUs; what goes wrong only in other modes"
-        " is not reported",
+        "how the project runs TensorFlow, and whether on GPUs; hazards in other modes are not"
+        " reported",
     ),
     "target-tensorflow": Key(
         "release",
@@ -248,7 +246,7 @@ def _modes(key: str, value: Any, origin: str) -> tuple[str, ...]:
                 f" {', '.join(MODES)}"
             )
     if not modes:
-        raise ConfigError(f"{origin}: `{key}` must name one of {', '.join(MODES)} at least")
+        raise ConfigError(f"{origin}: `{key}` needs at least one of {', '.join(MODES)}")
     return modes
 
 

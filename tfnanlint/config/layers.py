@@ -23,7 +23,14 @@ from tfnanlint.config.keys import (
 from tfnanlint.config.patterns import Patterns, bounded
 from tfnanlint.config.revision import WorkTree
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Certainty, Finding, Setup, Silence, release
+from tfnanlint.diagnostics.findings import (
+    Certainty,
+    Differentiated,
+    Finding,
+    Setup,
+    Silence,
+    release,
+)
 
 __all__ = [
     "CERTAINTIES",
@@ -64,9 +71,19 @@ def withheld(rule: Rule) -> str:
     """What a rule reports only when asked for (`--certainty`), in words; "" when that is
     nothing.
     """
-    return ", ".join(
-        one.words for one in sorted(rule.silent, key=lambda one: (-one.certainty, one.name))
-    )
+    classes: dict[tuple[Certainty, str], set[Differentiated | None]] = {}
+    for silence in sorted(rule.silent, key=lambda silence: (-silence.certainty, silence.name)):
+        taken = classes.setdefault((silence.certainty, silence.where), set())
+        taken.add(silence.differentiated)
+    said = []
+    for (certainty, where), taken in classes.items():
+        if taken >= set(Differentiated):
+            taken = {None}  # wherever
+        kinds = [Silence(certainty, taken_so, where).words for taken_so in sorted(taken, key=str)]
+        if taken == {Differentiated.NO, Differentiated.UNKNOWN}:
+            kinds = [f"{Silence(certainty, None, where).words} unless a gradient is taken"]
+        said += kinds
+    return ", ".join(said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Revision:
                 .removeprefix("fatal: ")
                 .partition("\n")[0]
             )
-            raise ConfigError(f"{self._flag} {self.name}: {said or 'git knows no such revision'}")
+            raise ConfigError(f"{self._flag} {self.name}: {said or 'unknown git revision'}")
         return b"" if done.returncode else done.stdout
 
     def _relative(self, path: str) -> str | None:

@@ -9,15 +9,16 @@ import argparse
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from tfnanlint.config.keys import KEYS, schema
-from tfnanlint.config.layers import withheld
 from tfnanlint.dev import conventions, manual, scores, verdicts
 from tfnanlint.dev import map as structure
 from tfnanlint.dev.catalogue import StatedFix, stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.diagnostics.grades import severities
+from tfnanlint.pipeline.rule_page import REPAIR, sections
 from tfnanlint.rule.registry import Rule, load
 
 _APPLIED = {
@@ -26,15 +27,15 @@ _APPLIED = {
     None: "applied according to its claim",
 }
 _PROMISES = {
-    "EQUAL": "equal: the same function, at least as accurate",
-    "EQUAL_WHERE_FINITE": "equal wherever the result was finite, finite elsewhere",
-    "SHIFTED": "values move",
+    "EQUAL": "same result, at least as accurate",
+    "EQUAL_WHERE_FINITE": "same result wherever the original was finite",
+    "SHIFTED": "changes results",
 }
 
 
 def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     """Every generated file and what belongs in it."""
-    found = {ROOT / "docs" / "rules" / f"{rule.slug}.md": page(rule) for rule in rules}
+    found = {ROOT / "docs" / "rules" / f"{rule.slug}.md": page(rule, rules) for rule in rules}
     found[ROOT / "docs" / "rules" / "README.md"] = f"# Rules\n\n{WRITTEN}\n\n{table(rules, '')}"
     readme = ROOT / "README.md"
     found[readme] = with_table(
@@ -53,50 +54,46 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
 WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from the files in rules/ -->"
 
 
-def page(rule: Rule) -> str:
-    """The page of one rule: its docstring, what it reports by default, its fixes."""
-    summary, _, body = rule.doc.strip().partition("\n")
-    parts = [
-        f"# {rule.code} {rule.slug}",
-        WRITTEN,
-        summary.strip(),
-        facts(rule),
-        with_code_blocks(body.strip()),
-    ]
-    fixes = stated_fixes(rule)
-    if fixes:
-        parts.append("## Fixes\n\n" + "\n".join(fix_line(one, rule) for one in fixes))
-        if claims(rule).exists():
-            path = claims(rule).relative_to(ROOT).as_posix()
-            parts.append(
-                f"Each is executed in TensorFlow before and after, value and gradient, in eager mode, in `tf.function` and "
-                f"with `jit_compile=True`: [{path}](../../{path}); all figures: [docs/fixes.md](../fixes.md#{rule.code.lower()}-{rule.slug})."
-            )
+def page(rule: Rule, known: tuple[Rule, ...]) -> str:
+    """The page of one rule: the sections of its docstring, and its fixes."""
+    parts = [f"# {rule.code} {rule.slug}", WRITTEN]
+    for name, text in sections(rule, known).items():
+        parts.append(f"## {name}\n\n{with_code_blocks(text)}")
+        if name == REPAIR:
+            parts += fix_lines(rule)
     path = rule_file(rule).relative_to(ROOT).as_posix()
-    parts.append(
-        f"Hide a finding with `# tfn: ignore[{rule.code}]`. The rule: [{path}](../../{path})."
-    )
+    parts.append(f"The rule: [{path}](../../{path}).")
     return "\n\n".join(parts) + "\n"
 
 
-def facts(rule: Rule) -> str:
-    said = [f"Reports: {severities(rule.default)}."]
-    if rule.silent:
-        said.append(f"With `--certainty` only: {withheld(rule)}.")
-    if rule.preview:
-        said.append("In preview: runs only with `--preview` or when it is selected.")
-    if rule.over:
-        said.append(f"At the same place it replaces {', '.join(rule.over)}.")
-    return " ".join(said)
+def fix_lines(rule: Rule) -> list[str]:
+    """The fixes of a rule, and where they are executed."""
+    fixes = stated_fixes(rule)
+    if not fixes:
+        return []
+    said = ["Fixes:\n\n" + "\n".join(fix_line(fix, rule) for fix in fixes)]
+    if claims(rule).exists():
+        path = claims(rule).relative_to(ROOT).as_posix()
+        said.append(
+            "Each fix is executed in TensorFlow before and after, value and gradient, in eager "
+            "mode, in `tf.function` and with `jit_compile=True`: "
+            f"[{path}](../../{path}). All figures: "
+            f"[docs/fixes.md](../fixes.md#{rule.code.lower()}-{rule.slug})."
+        )
+    return said
 
 
 def with_code_blocks(text: str) -> str:
-    """`Bad:` and `Good:` with their indented lines as headings and Python blocks."""
+    """`Bad:` and `Good:` with their indented lines as headings and Python blocks; a text that begins
+    with an indented line as one block.
+    """
 
     def block(match: re.Match[str]) -> str:
         lines = "\n".join(line[4:] for line in match.group(2).rstrip("\n").split("\n"))
         return f"**{match.group(1)}:**\n\n```python\n{lines}\n```\n"
 
+    if text.startswith("    "):
+        return "```python\n" + textwrap.dedent(text) + "\n```"
     return re.sub(
         r"^(Bad|Good):\n((?:(?: {4}.*)?\n?)+?)(?=^\S|\Z)",
         lambda m: block(m) + "\n",
@@ -108,7 +105,7 @@ def with_code_blocks(text: str) -> str:
 def fix_line(fix: StatedFix, rule: Rule) -> str:
     """A fix, what it promises, and what it scored."""
     scored = scores.figures(rule, fix.pattern)
-    promise = _PROMISES.get(fix.claim, "equal, or moves values: the finding says which")
+    promise = _PROMISES.get(fix.claim, "same result, or changes results: the finding says which")
     return f"* {fix.text} ({promise}; {_APPLIED[fix.safe]})" + (f":\n  {scored}" if scored else "")
 
 

@@ -26,7 +26,7 @@ _ENVIRONMENT = (
     ("FORCE_COLOR, CLICOLOR_FORCE", "colour also where there is no terminal"),
     ("FORCE_HYPERLINK", "0 shows no links, 1 shows them whatever the terminal is"),
     ("TFNANLINT_NO_CACHE", "1 remembers nothing of what was found, as --no-cache"),
-    ("TFNANLINT_CACHE_DIR", "the folder for what is remembered, as --cache-dir"),
+    ("TFNANLINT_CACHE_DIR", "the cache directory, as --cache-dir"),
     (
         "CI",
         (

@@ -83,7 +83,7 @@ class Differentiated(enum.Enum):
     @property
     def words(self) -> str:
         return {"yes": "a gradient is taken", "no": "no gradient is taken"}.get(
-            self.value, "nothing says whether a gradient is taken"
+            self.value, "nothing shows whether a gradient is taken"
         )
 
 
@@ -213,7 +213,7 @@ class Silence:
 
     @property
     def words(self) -> str:
-        places = {"": "", TESTS: " in files of tests", DOUBTFUL: " of the kind described below"}
+        places = {"": "", TESTS: " in test files", DOUBTFUL: " of the kinds named here"}
         place = (
             places[self.where] if self.where in places else f" in {_MODE_NAMES[self.where]} only"
         )

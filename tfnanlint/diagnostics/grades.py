@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Differentiated, Finding
+from tfnanlint.values.value import UNBOUNDED
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 SEVERITIES = (ERROR, WARNING, NOTE)
@@ -14,7 +15,7 @@ SEVERITIES = (ERROR, WARNING, NOTE)
 # Of each certainty: the severity, and why.
 SEVERITY = {Certainty.MUST: ERROR, Certainty.MAY: WARNING, Certainty.UNKNOWN: NOTE}
 _BECAUSE = {
-    Certainty.MUST: "no safe value reaches it",
+    Certainty.MUST: "every value that reaches it is unsafe",
     Certainty.MAY: "some of the values that reach it are unsafe",
     Certainty.UNKNOWN: "nothing is known about the value",
 }
@@ -23,7 +24,8 @@ _DIFFERENTIATED = {
     Differentiated.NO: "no gradient is taken through it",
 }
 _OFTEN_HARMLESS = "the page of the rule names cases like this one that are often harmless"
-_NOTICES = frozenset(notice.code for notice in notices.NOTICES)
+NOTICE_SEVERITIES = {notice.code: ERROR for notice in notices.NOTICES}
+NOTICE_SEVERITIES[notices.IDLE.code] = WARNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,9 @@ class Grade:
 
 def grade(finding: Finding) -> Grade:
     """The grade of a finding; files that were not checked are errors, idle comments warnings."""
-    if finding.code == notices.IDLE.code:
-        return Grade(WARNING, Certainty.MAY)
-    if finding.code in _NOTICES:
-        return Grade(ERROR, Certainty.MUST)
+    if finding.code in NOTICE_SEVERITIES:
+        severity = NOTICE_SEVERITIES[finding.code]
+        return Grade(severity, Certainty.MUST if severity == ERROR else Certainty.MAY)
     reasons = [_bounded_only(finding) or _BECAUSE[finding.certainty]]
     if finding.differentiated in _DIFFERENTIATED:
         reasons.append(_DIFFERENTIATED[finding.differentiated])
@@ -57,7 +58,7 @@ def grade(finding: Finding) -> Grade:
 
 def _bounded_only(finding: Finding) -> str:
     """The reason for a note on a value that has bounds; empty for any other finding."""
-    if finding.certainty is not Certainty.UNKNOWN or finding.range in ("", "any number"):
+    if finding.certainty is not Certainty.UNKNOWN or finding.range in ("", UNBOUNDED):
         return ""
     return "its bounds include unsafe values, and nothing shows that they occur"
 

@@ -11,7 +11,7 @@ _FORMS = (
     (re.compile(rf"exactly {_NUMBER}"), lambda at: (at, at)),
     (re.compile(rf"(?:at least|above) {_NUMBER}"), lambda lo: (lo, None)),
     (re.compile(rf"(?:at most|below) {_NUMBER}"), lambda hi: (None, hi)),
-    (re.compile("any number"), lambda: (None, None)),
+    (re.compile("unbounded"), lambda: (None, None)),
 )
 
 

@@ -28,7 +28,7 @@ from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import DISPERSIONS, INVERSES, SIMPLE_POWERS
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Value, is_numeric, words
+from tfnanlint.values.value import Value, is_numeric, value_in_words
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -53,7 +53,7 @@ def zero_evidence(
     if divisor.kind != "tensor":
         return _of_number(division, divisor, interpreter, around)
     if not_counted(divisor):
-        return ZeroEvidence("the number of elements that were not counted: all of them can be")
+        return ZeroEvidence("the number of elements that were not counted, which can be 0")
     if _is_by_whole_counts(division, divisor, masks):
         return ZeroEvidence("a sum of counts that can all be 0")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
@@ -81,9 +81,9 @@ def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
     if not division.given("x") or not division.given("y"):
         return None
     if divisor.kind == "tensor" and ratios.is_cosine(division):
-        return ZeroEvidence("the product of two lengths, each of which can be 0")
+        return ZeroEvidence("a product of two lengths, each of which can be 0")
     if divisor.kind == "tensor" and ratios.is_variation(division):
-        return ZeroEvidence("the mean of the same elements, 0 where they all are or cancel")
+        return ZeroEvidence("the mean of the same elements, which is 0 where they are 0 or cancel")
     if division.differentiated is Differentiated.YES and densities.is_ratio(division):
         return ZeroEvidence("a probability or density, which underflows to 0")
     return None
@@ -106,7 +106,7 @@ def _of_mask(divisor: Value) -> ZeroEvidence:
 
 
 def _by_bounds(divisor: Value) -> ZeroEvidence:
-    return ZeroEvidence(f"a value that is {words(divisor)}", by_bounds=True)
+    return ZeroEvidence(value_in_words(divisor), by_bounds=True)
 
 
 def _of_number(
@@ -268,7 +268,7 @@ _SUMS_THAT_VANISH: Final = (
     (_is_normalised_weight, "a sum of weights that can all be 0"),
     (
         _is_harmonic_mean,
-        "the sum of two values of which it is the harmonic mean: both can be 0",
+        "the sum of two values that can both be 0",
     ),
     (_is_sum_of_counts, "a sum of counts that can all be 0"),
     (_is_by_union, "the union of two areas that can both be 0"),

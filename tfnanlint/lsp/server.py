@@ -360,7 +360,7 @@ def actions(
                 )
     if not answers.safely_fixable(answer):
         return
-    title = "tfnanlint: fix all that can be fixed without moving a value"
+    title = "tfnanlint: Fix all safe problems"
     if notebook is None and answers.asked_for(answers.FIX_ALL, only):
         yield types.CodeAction(title=title, kind=answers.FIX_ALL, data={"uri": uri})
     # Cells are asked for one by one, but all are fixed together, once.

@@ -83,7 +83,7 @@ class Notebook:
         try:
             self._read()
         except _Malformed as error:
-            raise Unreadable(f"this is no notebook: {error}", *self._position(error.at)) from None
+            raise Unreadable(f"not a notebook: {error}", *self._position(error.at)) from None
         except RecursionError:
             raise Unreadable("the notebook's JSON is nested too deeply to be read") from None
 
@@ -242,9 +242,9 @@ def _value(text: str, at: int) -> tuple[object, int]:
     try:
         return _scan(text, at)
     except StopIteration as stop:
-        raise _Malformed("its JSON has no value here", stop.value) from None
+        raise _Malformed("invalid JSON here", stop.value) from None
     except json.JSONDecodeError as error:
-        raise _Malformed(f"its JSON is broken: {error.msg}", error.pos) from None
+        raise _Malformed(f"invalid JSON: {error.msg}", error.pos) from None
 
 
 def _skipped(text: str, at: int) -> int:

@@ -42,7 +42,7 @@ class Baseline:
         data = files.read(path)
         if data is None:
             raise ConfigError(
-                f"{path}: there is no such baseline; `tfnanlint baseline create` makes it"
+                f"{path}: baseline not found; create it with `tfnanlint baseline create`"
             )
         try:
             stated = json.loads(data)

@@ -319,7 +319,9 @@ class _Work:
             return _Fault(f"the fixes of {codes} and {finding.code} undo each other")
         unsafe = ", which takes --unsafe-fixes to repair" if finding.fixes and back is None else ""
         return _Fault(
-            f"it would bring up {finding.code} at {place}{unsafe}: {finding.message}", finding, step
+            f"it would introduce {finding.code} at {place}{unsafe}: {finding.message}",
+            finding,
+            step,
         )
 
     def _accept(self, step: _Step) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tfnanlint.config.layers import Rule
 from tfnanlint.files.store import user_folder
+from tfnanlint.pipeline.rule_page import page
 from tfnanlint.syntax.source import Source, Span
 from tfnanlint.version import __version__
 
@@ -33,7 +34,7 @@ def address(rule: Rule) -> str:
 
 def _write(rule: Rule) -> Path:
     path = Path(user_folder()) / __version__ / "rules" / f"{rule.slug}.md"
-    text = f"# {rule.code} {rule.slug}\n\n{rule.doc.strip()}\n"
+    text = f"{page(rule)}\n"
     if not path.is_file() or path.read_text("utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent)

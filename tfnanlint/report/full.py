@@ -1,5 +1,5 @@
 """`full`: each finding with its source, the steps that change the value, and the repair; with
-`--verbose` all that is known about it. Notes are one line each, at the end.
+`--verbose` all that is known about it. Notes are at the end, without source.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from tfnanlint.report.frame import Frame, frame, line_at, line_elsewhere, mini_d
 from tfnanlint.report.verdicts import sentence
 from tfnanlint.report.wrap import clipped, wrapped
 from tfnanlint.syntax.source import Location, Source
+from tfnanlint.values.value import UNBOUNDED
 
 MAX_NOTES = 10
 MAX_STEPS = 2
-UNBOUNDED, BOUNDED = "any number", "between "  # as `values.value.words` has it
+BOUNDED = "between "  # as `values.value.words` has it
 PROMISE = {
     Claim.EQUAL: "same result, at least as accurate",
     Claim.EQUAL_WHERE_FINITE: "same result wherever the original was finite",
@@ -35,7 +36,7 @@ class Full:
         self._view = view
         self._paint = view.paint
         self._notes: list[str] = []
-        self._more_notes = 0
+        self._shown_notes = self._more_notes = 0
 
     def start(self) -> str:
         return ""
@@ -43,20 +44,22 @@ class Full:
     def file(self, checked: Checked) -> str:
         lines: list[str] = []
         for finding in checked.findings:
-            if self._view.every_note or grade(finding).severity != NOTE:
+            if self._view.every_note or self._view.verbose or grade(finding).severity != NOTE:
                 lines += (
                     self._verbose(finding, checked)
                     if self._view.verbose
                     else self._brief(finding, checked)
                 )
-            elif len(self._notes) < MAX_NOTES:
-                self._notes.append(clipped(line(finding, checked), self._view.width))
+            elif self._shown_notes < MAX_NOTES:
+                width = self._view.width - 2
+                self._notes += wrapped(line(finding, checked), width, "", "    ")
+                self._shown_notes += 1
             else:
                 self._more_notes += 1
         return "".join(text + "\n" for text in lines)
 
     def end(self) -> str:
-        """The notes, one line each."""
+        """The notes, each wrapped to the width."""
         if not self._notes:
             return ""
         lines = [self._paint("label", "Worth a look"), *(f"  {note}" for note in self._notes)]

@@ -46,8 +46,8 @@ def _with_softplus(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix
             others,
             title="use minus the softplus of the logits",
             claim=Claim.SHIFTED,
-            cost=f"where 1 - p is about {epsilon_text(lost.eps)} the value falls further, and its "
-            "gradient comes back to life",
+            cost=f"where 1 - p is about {epsilon_text(lost.eps)} the value decreases further, and "
+            "its gradient is no longer 0",
         )
         if fixes:
             return fixes
@@ -85,9 +85,9 @@ def _with_floor(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
         site,
         "tf.maximum(1.0 - {p}, {eps})" if lost.folded else "tf.maximum({left}, {eps})",
         node=total.node,
-        title="floor instead of adding: tf.maximum(1 - p, eps)",
+        title="use a floor instead of a sum: tf.maximum(1 - p, eps)",
         claim=Claim.SHIFTED,
-        cost=f"what is below {eps} becomes {eps}; the gradient is 0 there",
+        cost=f"values below {eps} become {eps} and get no gradient",
         left=lost.left,
         p=total.args.get("y"),
         eps=_surviving(here, lost),

@@ -20,12 +20,12 @@ from tfnanlint.rule.registry import Changed, Context, Part
 from tfnanlint.values.value import number_text
 
 _CAPPED = (
-    "where a probability is within {guard} of 0 or 1 the loss is no longer capped, and its "
-    "gradient comes back to life"
+    "where a probability is within {guard} of 0 or 1 the loss is no longer capped, and has a "
+    "gradient again"
 )
 _ADDED = (
-    "without the {guard} that is added the loss moves by {guard} / p, {part} at p = 1e-3; for p "
-    "below it the gradient comes back to life"
+    "without the added {guard} the loss changes by {guard} / p, {part} at p = 1e-3; for p "
+    "below {guard} the loss has a gradient again"
 )
 _RIGHT_FOR = "the gradient is right only for labels that sum to 1 along the classes"
 _NO_LABELS = ("number", "array", "sequence")

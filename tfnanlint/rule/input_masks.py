@@ -18,8 +18,7 @@ from tfnanlint.rule.registry import Changed, Context, Part
 
 _TITLE = "mask the input too"
 _SHARED: Final = (
-    "where the input is masked, what else reads the result gets a finite number instead of Inf "
-    "or NaN"
+    "where the input is masked, other users of the result get a finite number instead of Inf or NaN"
 )
 # What the domain itself asks of {x}, for tests that cannot be written at the operation.
 _INSIDE: Final = {
@@ -169,7 +168,7 @@ def _with_both(
     return here.rewrite_all(
         choice,
         parts,
-        title="mask the input, and test it instead of the result only",
+        title="mask the input, and test the input as well as the result",
         claim=Claim.SHIFTED if cost else Claim.EQUAL_WHERE_FINITE,
         cost=cost,
     )

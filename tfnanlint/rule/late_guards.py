@@ -45,7 +45,7 @@ def _floored(here: Context, site: Site, roots: list[Site]) -> list[Fix]:
         parts,
         title=f"guard under the root with {eps}",
         claim=Claim.SHIFTED,
-        cost=f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less",
+        cost=f"the root of 0 becomes {float(eps) ** 0.5:.0e}; other results change by less",
     )
 
 
@@ -91,7 +91,7 @@ def _normalized(here: Context, site: Site, norm: Site) -> list[Fix]:
         else "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps} ** 2)",
         title="use l2_normalize",
         claim=Claim.SHIFTED,
-        cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others move by 2 units in the "
+        cost="vectors shorter than 1e-6 are scaled by 1e6 instead; others change by 2 units in the "
         "last place"
         if eps is None
         else repairs.COST_OF_ITS_EPSILON,

@@ -122,7 +122,7 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
     return here.rewrite(
         division,
         template,
-        title="0 where the divisor is 0",
+        title="return 0 where the divisor is 0",
         claim=Claim.EQUAL_WHERE_FINITE,
         x=division.args["x"],
         y=division.args[param],
@@ -233,7 +233,7 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
     two elements.
     """
     if division.differentiated is Differentiated.NO and _of_pairs(division.value(param)):
-        here.no_fix = "one element makes no pair: leave such a batch out"
+        here.no_fix = "a single element forms no pair: skip such a batch"
         return []
     one = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
     counted = (
@@ -304,9 +304,9 @@ def _by_scale(here: Context, division: Site, param: str) -> list[Fix]:
         producer,
         f"{{made}} + {eps}",
         made=here.text(producer.node),
-        title=f"add {eps} where the scale is made",
+        title=f"add {eps} where the scale is computed",
         claim=Claim.SHIFTED,
-        cost=f"the scale moves by {eps}",
+        cost=f"the scale grows by {eps}",
     )
 
 
@@ -383,9 +383,9 @@ def _smoothed(here: Context, division: Site) -> list[Fix]:
     return here.rewrite(
         division,
         f"({{x}} + {eps}) / ({{y}} + {eps})",
-        title="add a small number above and below",
+        title="add an epsilon to numerator and denominator",
         claim=Claim.SHIFTED,
-        cost=f"0 / 0 becomes 1; other values move by about {eps} / divisor",
+        cost=f"0 / 0 becomes 1; other values change by about {eps} / divisor",
         x=division.args["x"],
         y=division.args["y"],
     )

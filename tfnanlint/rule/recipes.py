@@ -152,7 +152,7 @@ def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
         ):
             kept.append(fix)
     if fixes and not kept:
-        here.no_fix = "the line of a fix would be longer than any around it, or it takes too many"
+        here.no_fix = "the fix would need too many lines, or longer lines than the code around it"
     return kept
 
 
@@ -303,7 +303,7 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
             with_numbers(here, root, choice),
             s=total,
             claim=Claim.EQUAL_WHERE_FINITE,
-            title=f"mask {what} and the result (gradient 0 at 0)",
+            title=f"mask {what} and the result (the gradient at 0 is 0)",
         ),
     )
 
@@ -326,7 +326,7 @@ def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = Fa
     exact = double_where(
         here,
         root,
-        title=f"mask {what} and the result (gradient 0 at 0)",
+        title=f"mask {what} and the result (the gradient at 0 is 0)",
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
@@ -349,7 +349,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     exact = double_where(
         here,
         root,
-        title=f"mask {what} and the result (gradient 0 at 0)",
+        title=f"mask {what} and the result (the gradient at 0 is 0)",
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
@@ -361,7 +361,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
             cost=cost_of(root, eps),
             title=f"add {eps} under the root"
             if f"+ {eps}" in parts[0][1]
-            else f"keep what stands under the root at or above {eps}",
+            else f"keep the value under the root at or above {eps}",
         )
 
     return _in_order(here, root, exact, moved, exact_first)
@@ -369,8 +369,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
 
 # x / max(|x|, eps) for x / (|x| + eps).
 COST_OF_ITS_EPSILON: Final = (
-    "vectors longer than the epsilon grow by the epsilon over their length, shorter ones at most "
-    "2 times"
+    "vectors longer than epsilon grow by epsilon / length, shorter vectors by at most a factor of 2"
 )
 
 
@@ -441,12 +440,14 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
     if precision.sure and precision.dtype in ("float32", "float64"):
         power, cost = (
             "{eps} ** 2",
-            f"values move by at most {written(eps.hi) if eps.hi < 1 else 'the epsilon, 0.1 or less'}",
+            "values change by at most "
+            f"{written(eps.hi) if eps.hi < 1 else 'the epsilon, 0.1 or less'}",
         )
     else:
         power, cost = (
             "{eps}",
-            "the root of 0 becomes the root of the epsilon, 1e-3 for 1e-6; others move by less",
+            "the root of 0 becomes the root of the epsilon (1e-3 for 1e-6); other results "
+            "change by less",
         )
     return here.rewrite(
         total,
@@ -541,7 +542,7 @@ def cost_of(root: Site, eps: str) -> str:
         if (root.op.name in DEVIATIONS)
         else "the root of 0"
     )
-    return f"{what} becomes {float(eps) ** 0.5:.0e}; others move by less, and the gradient of those near that is smaller"
+    return f"{what} becomes {float(eps) ** 0.5:.0e}; other results change by less, and the gradient of small results is smaller"
 
 
 def roots(value: Value) -> list[Site]:
@@ -567,9 +568,9 @@ def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
     return here.rewrite_all(
         inside[0],
         parts,
-        title="add a small number under the root",
+        title="add an epsilon under the root",
         claim=Claim.SHIFTED,
-        cost=f"the root moves by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere",
+        cost=f"the root changes by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere",
     )
 
 
@@ -599,7 +600,9 @@ def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix
         parts,
         title=f"guard under the root with {eps}",
         claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
-        cost="" if exact else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; others move by less",
+        cost=""
+        if exact
+        else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; other results change by less",
     )
 
 
@@ -644,7 +647,7 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         x=node,
         title=f"keep the argument at or above {bound}",
         claim=Claim.SHIFTED,
-        cost=f"values below {bound} become {bound}; the gradient is 0 there",
+        cost=f"values below {bound} become {bound} and get no gradient",
     )
 
 
@@ -653,7 +656,7 @@ def why_not_of_array(log: Site) -> str:
     site = behind(plain(log.value("x"))) if "x" in log.args else None
     if not isinstance(site, Site) or site.library != "np":
         return ""
-    return "NumPy computed it of data: where that is 0 the data are to be mended"
+    return "NumPy computed the value from data: repair the data where it is 0"
 
 
 def why_not_alone(here: Context, log: Site) -> str:
@@ -668,9 +671,7 @@ def why_not_alone(here: Context, log: Site) -> str:
     if site is None or site.op.name != "tf.math.log" or site.value("x").positive:
         return ""
     return (
-        "the logarithm beside it would stay infinite: both need the same"
-        if why_no_floor(site, "x", 0.0)
-        else ""
+        "the other logarithm in the sum would stay infinite" if why_no_floor(site, "x", 0.0) else ""
     )
 
 
@@ -678,19 +679,27 @@ def why_no_floor(log: Site, param: str, edge: float) -> str:
     """Why a floor is no repair of a logarithm; empty where it is one."""
     value = log.value(param)
     if is_density(value):
-        return "a floor would be above nearly all densities of the first steps: take the logarithm of each factor"
+        return (
+            "a floor would be above nearly all densities in early training: take the "
+            "logarithm of each factor"
+        )
     if absorbed_bound(value):
-        return "the bound of what it is 1 minus is rounded to 1: mend that"
+        return "the bound of the value that is subtracted from 1 is rounded to 1: repair that bound"
     if value.exact:
-        return "it is a number that is written there"
+        return "the value is a constant in the program"
     if truth_only(value, log.point):
-        return "it is made of labels, of which the program may mean -inf"
+        return "the value is computed from labels, for which -inf may be intended"
     if edge != 0 or is_one_minus(value) or is_share(value) or starts_positive(value):
         return ""
     if not value.known and not value.guarded and not named_probability(log, param):
-        return "nothing is known of its range: a floor would make a number of what is negative, too"
+        return (
+            "nothing is known about the value: a floor would also turn negative values into numbers"
+        )
     if value.known and value.lo < 0:
-        return "it can be negative: a floor would make a number of what has no logarithm"
+        return (
+            "the value can be negative: a floor would give a finite result where the "
+            "logarithm is undefined"
+        )
     return ""
 
 

@@ -588,9 +588,9 @@ class Context:
         if len(exact) == len(fixes):
             return fixes
         if self.tests:
-            self.no_fix = "a fix would move values, and this file holds tests, which expect them"
+            self.no_fix = "a fix would change values, which the tests in this file expect"
         elif goes_into(site, self.interpreter, PRINTS):
-            self.no_fix = "a fix would move a value that is only printed"
+            self.no_fix = "a fix would change a value that is only printed"
         else:
             return fixes
         return exact
@@ -712,7 +712,7 @@ class Context:
         try:
             kinds = ast.Expr if without is None else (ast.Expr, ast.Assign)
             if not isinstance(statement, kinds) or statement.value is not site.node:
-                raise rewrite.NoFix("it is not a statement of its own")
+                raise rewrite.NoFix("the expression is not a statement")
             edits = rewrite.replace_statement(
                 self.source, statement, template, holes, self._spelling(site)
             )
@@ -768,16 +768,16 @@ class Context:
         from tfnanlint.rewrite import rewriter as rewrite
 
         if not site.complete and any(target is site.node for target, _, _ in parts):
-            self.no_fix = (
-                "an argument of this call is not known to tfnanlint, so it cannot be kept safely"
-            )
+            self.no_fix = "tfnanlint does not know an argument of this call, so it cannot keep it"
             return []
         if (
             site.library == "operator"
             and may_be_numpy(site)
             and any("tf." in template for _, template, _ in parts)
         ):
-            self.no_fix = "it is computed from a NumPy array, perhaps by NumPy alone, and a fix would make a tensor of it"
+            self.no_fix = (
+                "NumPy may compute this value from an array, and a fix would make it a tensor"
+            )
             return []
         namings: list[Naming] = []
         extra: list[Edit] = []
@@ -830,7 +830,7 @@ class Context:
 
         flagged = [target for target, _, _ in parts]
         if any(getattr(target, "augmented", False) for target in flagged):
-            raise NoFix("an augmented assignment is rewritten by hand")
+            raise NoFix("an augmented assignment has to be rewritten by hand")
         found: list[Part] = []
         for target, template, holes in parts:
             again = {name for name, count in Counter(holes_of(template)).items() if count > 1}
@@ -893,7 +893,7 @@ class Context:
             return self._named(hole, site, flagged, namings, extra)
         if isinstance(hole, ast.AST):
             if getattr(hole, "augmented", False):
-                raise NoFix("an augmented assignment is rewritten by hand")
+                raise NoFix("an augmented assignment has to be rewritten by hand")
             if self.source.span(hole) not in self.source.span(target):
                 raise NoFix("the value comes from another statement")
         return hole

@@ -230,7 +230,7 @@ def _idle(one: Suppression, source: Source, policy: Policy) -> Iterable[Finding]
                 reasons.append(f"{spelling} is not found here")
         elif not one.noqa or _OURS.fullmatch(name):
             idle.append(name)
-            reasons.append(f"`{name}` is no rule{hint(name, known)}")
+            reasons.append(f"`{name}` is not a rule code{hint(name, known)}")
     if idle:
         where = "; a noqa on a line of its own covers nothing" if one.noqa and one.own_line else ""
         message = f"the comment hides nothing: {', '.join(reasons)}{where}"

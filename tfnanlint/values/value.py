@@ -346,10 +346,13 @@ def is_numeric(value: Value) -> bool:
     return value.kind in _NUMERIC and value.dtype not in _NOT_FLOATING
 
 
+UNBOUNDED: Final = "unbounded"
+
+
 def words(value: Value) -> str:
-    """The range of a value in words, for messages."""
+    """The range of a value in words, as a report shows it: `between 0 and 1`."""
     if not value.known or (value.lo == -INF and value.hi == INF):
-        return "any number"
+        return UNBOUNDED
     if value.lo == value.hi:
         return f"exactly {number_text(value.lo)}"
     if value.hi == INF:
@@ -365,6 +368,18 @@ def words(value: Value) -> str:
             else f"at most {number_text(value.hi)}"
         )
     return f"between {number_text(value.lo)} and {number_text(value.hi)}"
+
+
+def value_in_words(value: Value) -> str:
+    """A value with its range, as a part of a message: `a value between 0 and 1`."""
+    if not value.known:
+        return "a value about which nothing is known"
+    bounds = words(value)
+    if bounds == UNBOUNDED:
+        return "an unbounded value"
+    if value.lo == value.hi:
+        return f"a value that is {bounds}"
+    return f"a value of {bounds}" if bounds.startswith("at ") else f"a value {bounds}"
 
 
 def number(constant, kind: str = "number") -> Value:
