@@ -287,8 +287,8 @@ class Context:
         return self.interpreter.compared(node, point)
 
     def discarded(self, node: ast.expr) -> bool:
-        """Whether the result of a call is thrown away."""
-        return node in self.module.discarded
+        """Whether the result of a call is thrown away, and not shown at the end of a cell."""
+        return node in self.module.discarded and node not in self.source.displayed
 
     def around(self, node: ast.AST) -> list[ast.AST]:
         """What stands around a node in its function: expressions and statements, innermost first."""
