@@ -40,6 +40,8 @@ from tfnanlint.api import (
     Pairing,
     Site,
     Value,
+    ast,
+    filtered_elements,
     number_text,
     rule,
     units,
@@ -80,11 +82,30 @@ def fitted(site: Site, here: Context) -> Iterator[Finding]:
         return
 
 
+def picked(labels: Value) -> bool:
+    """Whether some of the labels were taken away, or set anew in place: the ends of their range may
+    be gone.
+    """
+    made = labels.origin
+    if not isinstance(made, Site):
+        return made is not None and bool(made.joined)
+    if filtered_elements.filter_of(labels) is not None:
+        return True
+    return isinstance(made.node, ast.Subscript) and any(
+        not isinstance(index, (ast.Slice, ast.Constant)) for index in indices(made.node)
+    )
+
+
+def indices(node: ast.Subscript) -> list[ast.expr]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
 def judged(site: Site, pair: Pairing, labels: Value, here: Context) -> Iterator[Finding]:
     count = units(pair.predictions)
     if (
         count is None
         or not labels.known
+        or picked(labels)
         or pair.loss is not None
         and pair.loss.given("ignore_class")
     ):

@@ -31,7 +31,6 @@ from tfnanlint.api import (
     Claim,
     Context,
     Finding,
-    Fix,
     Iterator,
     Pairing,
     Site,
@@ -55,11 +54,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     for pair in here.pairings(site):
         labels, predictions = pair.labels_node, pair.predictions_node
-        if labels is None or predictions is None:
+        if labels is None or predictions is None or reverse(site, here):
             continue
         surely = predicted(pair.labels) and given(pair.predictions)
         if surely or exchanged(labels, predictions):
-            fixes = named(site, labels, predictions, here) or here.exchange(
+            fixes = here.exchange(
                 site,
                 labels,
                 predictions,
@@ -76,27 +75,16 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             )
 
 
-def named(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) -> list[Fix]:
-    """The arguments by their names: in TensorFlow 1 these losses take no others, and before that
-    their order was the reverse.
+def reverse(site: Site, here: Context) -> bool:
+    """Whether a call without names is one of TensorFlow 0.x, where these losses took the logits
+    first: TensorFlow 1 refuses it.
     """
-    call = site.node
-    if (
-        not site.op.name.endswith("_with_logits")
-        or not here.speller.first_version
-        or not isinstance(call, ast.Call)
-    ):
-        return []
-    if call.args != [labels, predictions] or any(word.arg != "name" for word in call.keywords):
-        return []
-    return here.rewrite(
-        site,
-        f"{here.text(call.func)}(labels={{labels}}, logits={{logits}})",
-        title="swap the two arguments",
-        claim=Claim.SHIFTED,
-        cost="the loss becomes the intended one",
-        labels=predictions,
-        logits=labels,
+    return (
+        site.op.name.endswith("_with_logits")
+        and here.speller.first_version
+        and isinstance(site.node, ast.Call)
+        and len(site.node.args) > 1
+        and "compat" not in here.source.names
     )
 
 

@@ -13,7 +13,7 @@ from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.notebook import magics
 from tfnanlint.notebook.cells import Cell, CellSource
 from tfnanlint.notebook.document import Notebook
-from tfnanlint.syntax.source import Location, Span, Uneditable, Unreadable
+from tfnanlint.syntax.source import Location, Source, Span, Uneditable, Unreadable
 
 LOG = "y = tf.log(tf.nn.softmax(z))"
 FIXED = "y = tf.nn.log_softmax(z)"
@@ -480,3 +480,15 @@ def test_a_large_notebook_is_read(shell):
     assert shell.check("--config", "max-file-size = 1000").text.startswith(
         "a.ipynb:1:1: error: TFN002 it is larger than the limit"
     )
+
+
+def test_the_end_of_a_cell_is_shown():
+    source = CellSource("a.ipynb", [Cell(1, "f(x)\ng(x)"), Cell(2, "y = h(x)"), Cell(3, "y")])
+    assert {ast.unparse(node) for node in source.displayed} == {"g(x)", "y"}
+
+
+@pytest.mark.parametrize("mark", ["# %%", "#%% a title"])
+def test_parts_of_a_script_show_their_ends(mark):
+    text = f"f(x)\n{mark}\ng(x)\nh(x)\n{mark}\nif x:\n    f(x)\n"
+    assert {ast.unparse(node) for node in Source("a.py", text).displayed} == {"f(x)", "h(x)"}
+    assert not Source("a.py", "f(x)\ng(x)\n").displayed

@@ -32,12 +32,6 @@ def fixed(text: str, name: str = "a.py", safe: bool = False) -> str:
 
 
 CASES = {
-    "labels and logits have names in TensorFlow 1": (
-        FIRST
-        + "labels = tf.placeholder(tf.int32, [None])\nlogits = tf.matmul(x, tf.get_variable('w', [3, 4]))\n"
-        "cost = tf.nn.sparse_softmax_cross_entropy_with_logits(logits, labels)\n",
-        "cost = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)\n",
-    ),
     "the logarithm of a sigmoid as TensorFlow 1 has it": (
         FIRST + "loss = tf.reduce_mean(tf.log(tf.sigmoid(x)))\n",
         "loss = tf.reduce_mean(tf.log_sigmoid(x))\n",

@@ -61,8 +61,14 @@ def verdicts(path: Path) -> list[Verdict]:
 
 
 def by_place(known: Iterable[Verdict]) -> dict[Place, Verdict]:
-    """(`repository/file`, line, code) -> verdict: what `benchmarks/verdicts.py` looks up."""
-    return {(f"{one.repository}/{one.file}", int(one.line), one.code): one for one in known}
+    """(`repository/file`, line, code) -> verdict: what `benchmarks/verdicts.py` looks up; it reads
+    no notebooks.
+    """
+    return {
+        (f"{one.repository}/{one.file}", int(one.line), one.code): one
+        for one in known
+        if one.line.isdecimal()
+    }
 
 
 def pages() -> dict[Path, str]:

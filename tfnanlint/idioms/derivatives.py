@@ -48,17 +48,21 @@ def derivative(site: Site) -> Derivative | None:
     return None if value is None else Derivative(value, x, order)
 
 
-def _gradient_behind(value: Value) -> Derivative | None:
+def gradient_site(value: Value) -> Site | None:
+    """The site that took the gradient which a value is a part, a sum or a mean of."""
     for _ in range(8):
         origin = behind(value)
-        if not isinstance(origin, Site):
-            return None
-        if origin.op.name in TAKERS:
-            return derivative(origin)
+        if not isinstance(origin, Site) or origin.op.name in TAKERS:
+            return origin if isinstance(origin, Site) else None
         if not origin.op.passes and origin.op.name not in _SEEN_THROUGH:
             return None
         value = origin.value(origin.op.passes or origin.op.main)
     return None
+
+
+def _gradient_behind(value: Value) -> Derivative | None:
+    site = gradient_site(value)
+    return derivative(site) if site is not None else None
 
 
 def _one(value: Value) -> Value | None:

@@ -17,6 +17,7 @@ from tfnanlint.idioms import confusion_counts, densities, loop_counters, quantit
 from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
+    mean_of_squared_gradients,
     not_counted,
     ordinary,
     running_average,
@@ -58,6 +59,8 @@ def zero_evidence(
         return ZeroEvidence("a sum of counts that can all be 0")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
+    if mean_of_squared_gradients(divisor):
+        return ZeroEvidence("a mean of squared gradients, 0 for a weight that has had none yet")
     if divisor.known and shows_zero(divisor):
         return ZeroEvidence("0") if divisor.exact else _by_bounds(divisor)
     if not divisor.known and zero_factor(divisor):

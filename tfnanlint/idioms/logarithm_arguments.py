@@ -27,6 +27,7 @@ from tfnanlint.ops.traits import (
     MAKES_TENSOR,
     OF_ONE_SIGN,
     ONE_SIDED,
+    SEGMENT_SUMS,
 )
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, Note, Value
@@ -229,7 +230,7 @@ def is_shifted_sum(x: Value) -> bool:
     """Whether a value is a sum within groups of exponentials less the maximum of their group: it is
     at least 1, or 0 for a group of none, whose logarithm is meant to be -Inf.
     """
-    total = made_by(x, "tf.math.segment_sum", "tf.math.unsorted_segment_sum")
+    total = made_by(x, *SEGMENT_SUMS)
     exponential = made_by(total.value("x"), "tf.exp") if total is not None else None
     return exponential is not None and shifted_by_maximum(exponential.value("x"))
 

@@ -12,6 +12,7 @@ from functools import cache
 
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
 from tfnanlint.ops.families.variables import (
     VARIABLES,
@@ -294,6 +295,16 @@ def running_average(value: Value) -> Value | None:
             ):
                 return fresh.value(x)
     return None
+
+
+def mean_of_squared_gradients(value: Value) -> bool:
+    """Whether a value is a running average of squared gradients, or its root: it is 0 for a weight
+    that has had none yet, behind a dead unit or at an input of zeros.
+    """
+    root = made_by(value, "tf.sqrt", "tf.pow")
+    fresh = running_average(value if root is None else root.value("x"))
+    square = made_by(fresh, *SQUARES) if fresh is not None else None
+    return square is not None and gradient_site(square.value("x")) is not None
 
 
 def _one_weight(rest: Site, kept: Site, param: str) -> bool:

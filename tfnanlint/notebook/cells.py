@@ -114,6 +114,7 @@ class CellSource(Source):
         self.__dict__.pop("tree", None)
         self.__dict__.pop("line_starts", None)
         self.__dict__.pop("scoping", None)
+        self.__dict__.pop("displayed", None)
         self.__dict__.pop("_names", None)
         super().__init__(self.path, self._assembled())
         rows = {index: self.position(self._places[index].start)[0] for index in faults}
@@ -134,6 +135,9 @@ class CellSource(Source):
         for stmt in self.tree.body:
             found.setdefault(bisect.bisect_left(ends, stmt.lineno), []).append(stmt)
         return list(found.values())
+
+    def _cells(self) -> list[list[ast.stmt]]:
+        return self.blocks
 
     # Places
 

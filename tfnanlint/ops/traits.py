@@ -251,8 +251,8 @@ GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 # Data, variables, and random numbers.
 PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")
 VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
-_RANDOM_TENSORS: Final = "tf.random."
-_RANDOM: Final = (_RANDOM_TENSORS, "np.random.", "K.random_", "keras.random.")
+_RANDOM_TENSORS: Final = ("tf.random.", "K.random_", "K.truncated_normal", "keras.random.")
+_RANDOM: Final = (*_RANDOM_TENSORS, "np.random.")
 
 # Elementwise.
 POINTWISE: Final = frozenset(

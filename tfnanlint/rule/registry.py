@@ -168,6 +168,11 @@ _loaded: tuple[Rule, ...] = ()
 _from_plugins: set[str] = set()
 
 
+def _kept(modes: tuple[str, ...], eagerly: bool) -> tuple[str, ...]:
+    """Of some modes those that are eager, or those that are not; a device is neither."""
+    return tuple([mode for mode in modes if mode == "gpu" or (mode == "eager") is eagerly])
+
+
 def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
     """All rules by code: tfnanlint's own, and those of the named installed plugins.
 
@@ -287,8 +292,8 @@ class Context:
         return self.interpreter.compared(node, point)
 
     def discarded(self, node: ast.expr) -> bool:
-        """Whether the result of a call is thrown away."""
-        return node in self.module.discarded
+        """Whether the result of a call is thrown away, and not shown at the end of a cell."""
+        return node in self.module.discarded and node not in self.source.displayed
 
     def around(self, node: ast.AST) -> list[ast.AST]:
         """What stands around a node in its function: expressions and statements, innermost first."""
@@ -597,9 +602,9 @@ class Context:
 
     def _reached(self, node: ast.AST, modes: tuple[str, ...]) -> tuple[str, ...]:
         """Of some modes those in which an expression is reached: `if tf.executing_eagerly():`
-        leaves one.
+        leaves one, and so does `.numpy()` on the result.
         """
-        if not self.source.holds(("executing_eagerly",)):
+        if not modes or not self.source.holds(("executing_eagerly", ".numpy()")):
             return modes
         inner = node
         for outer in self.around(node):
@@ -611,9 +616,9 @@ class Context:
                 while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
                     test, eagerly = test.operand, not eagerly
                 if isinstance(test, ast.Call) and leaf(test.func) == "executing_eagerly":
-                    modes = tuple(
-                        [mode for mode in modes if mode == "gpu" or (mode == "eager") is eagerly]
-                    )
+                    modes = _kept(modes, eagerly)
+            elif isinstance(outer, ast.Attribute) and outer.attr == "numpy":
+                modes = _kept(modes, eagerly=True)
             inner = outer
         return modes or NOWHERE
 

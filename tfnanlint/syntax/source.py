@@ -56,6 +56,10 @@ class Location(NamedTuple):
         return f"line {self.row}" if self.cell is None else f"line {self.row} of cell {self.cell}"
 
 
+_CELL = re.compile(
+    r"^#[ \t]?%%", re.M
+)  # what divides a script into parts that are run by themselves
+
 # Encodings in which a file can be written back without changing its meaning, by the names that
 # Python gives them. Codecs such as `unicode_escape` decode to code that the bytes do not show, so
 # files in them are read but not fixed.
@@ -224,6 +228,22 @@ class Source:
         those of each cell.
         """
         return [self.tree.body]
+
+    @cached_property
+    def displayed(self) -> frozenset[ast.expr]:
+        """The expressions whose value is shown where they are run: the last statement of each cell
+        of a notebook, and of each part of a script that `# %%` divides.
+        """
+        ends = [block[-1] for block in self._cells() if block]
+        return frozenset([stmt.value for stmt in ends if isinstance(stmt, ast.Expr)])
+
+    def _cells(self) -> list[list[ast.stmt]]:
+        """The top-level statements that are run together, where people run parts of the file."""
+        rows = [self.position(mark.start())[0] for mark in _CELL.finditer(self.text)]
+        cells: list[list[ast.stmt]] = [[] for _ in range(len(rows) + 1)]
+        for stmt in self.tree.body if rows else ():
+            cells[bisect.bisect_left(rows, stmt.lineno)].append(stmt)
+        return cells
 
     @cached_property
     def line_starts(self) -> list[int]:

@@ -9,6 +9,7 @@ from tfnanlint.ops.relations.segments import own_group
 from tfnanlint.ops.relations.tested import at_places
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import op
+from tfnanlint.ops.traits import EQUALITIES, GREATER, LESS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.promotion import indices, sizes
 from tfnanlint.values.tuples import Fields
@@ -46,6 +47,7 @@ _SPELLED: Final = {
     "int": "int64",
     "bool_": "bool",
 }
+_COMPARISONS: Final = (*EQUALITIES, *GREATER, *LESS)
 _MANY: Final = 64  # pieces of a split that are still kept apart
 
 
@@ -199,9 +201,22 @@ def _cast_to_integer(x: Value, dtype: str) -> Value:
     )
 
 
+def _answered(x: Value) -> Value:
+    """A condition as its bounds prove it: what the operators of Python compare is not computed
+    before somebody casts the answer.
+    """
+    made = x.origin
+    if x.dtype != "bool" or not isinstance(made, Site) or made.library != "operator":
+        return x
+    if made.op.name not in _COMPARISONS:
+        return x
+    answer = made.op.gives(made)
+    return x.but(lo=answer.lo, hi=answer.hi, zero=answer.lo <= 0)
+
+
 def _cast_to(default: str | None = None):
     def give(site: Site) -> Value:
-        x = as_tensor(site.value("x"))
+        x = _answered(as_tensor(site.value("x")))
         # that of what may be integers
         if site.given("dtype") and site.value("dtype").const == MIXED:
             return join([x, cast(x, "int64")]).but(dtype=MIXED)

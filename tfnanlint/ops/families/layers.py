@@ -851,7 +851,11 @@ _function(
     "tf.contrib.layers.softmax", "scope", lambda site, x: applied(TABLE["tf.nn.softmax"], x, site)
 )
 _function(
-    _both("unit_norm"), "dim epsilon scope", lambda site, x: Value(-1.00001, 1.00001, nan=x.nan)
+    _both("unit_norm"),
+    "dim epsilon scope",
+    lambda site, x: Value(
+        0.0 if x.lo >= 0 else -1.00001, 0.0 if x.hi <= 0 else 1.00001, nan=x.nan, dtype=x.dtype
+    ),
 )
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops.families.reductions import axis_of, or_of_none, total, within_one
 from tfnanlint.ops.relations.magnitudes import unit_of
-from tfnanlint.ops.site import Site
+from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import Value
+
+_ROWS: Final = (-1, 1)  # the axis along which the rows of a matrix are unit vectors
+_COLUMNS: Final = (-2, 0)
 
 
 def _add_n(site: Site) -> Value:
@@ -51,19 +56,27 @@ def _contraction(left: str, right: str):
 
 
 def _matmul(site: Site) -> Value:
-    """Sums of products of rows and columns; of unit rows, with the second factor transposed,
-    cosines.
-    """
+    """Sums of products of rows and columns; of unit rows and unit columns, cosines."""
     result = _contraction("x", "y")(site)
-    units = [unit_of(site.value(param)) for param in ("x", "y")]
-    turned = (
-        site.given("transpose_b")
-        and site.const("transpose_b") is True
-        and not site.given("transpose_a")
-    )
-    if turned and all(unit is not None and axis_of(unit) in (-1, 1) for unit in units):
+    if site.given("transpose_a") or site.given("adjoint_a"):
+        return result
+    rows = unit_of(site.value("x"))
+    if rows is not None and axis_of(rows) in _ROWS and _unit_columns(site):
         return within_one(result)
     return result
+
+
+def _unit_columns(site: Site) -> bool:
+    """Whether the columns of the second factor of a product are unit vectors: rows before it was
+    turned.
+    """
+    y = site.value("y")
+    moved = made_by(y, "tf.transpose", aligned=True)
+    turned = site.given("transpose_b") and site.const("transpose_b") is True
+    if moved is not None and not moved.given("perm") and not turned:
+        y, turned = moved.value("x"), True
+    unit = unit_of(y)
+    return unit is not None and axis_of(unit) in (_ROWS if turned else _COLUMNS)
 
 
 op(

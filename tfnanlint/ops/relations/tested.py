@@ -31,13 +31,29 @@ def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Val
         if (name == "tf.logical_and") != truth:
             return x
         return under(under(x, made.value("x"), truth, depth - 1), made.value("y"), truth, depth - 1)
-    relation = _RELATIONS.get(name)
-    if relation is None:
+    found = _compared(made, x)
+    if found is None:
         return x
+    relation, other = found
+    return related(x, relation if truth else NEGATED[relation], other)
+
+
+def comparison(condition: Value, x: Value, y: Value) -> str:
+    """What a condition says of two values, element by element: `x > y` for ">"; "" for nothing."""
+    made = made_by(condition, *_RELATIONS, aligned=True)
+    found = _compared(made, x) if made is not None else None
+    return found[0] if found is not None and same(found[1], y) else ""
+
+
+def _compared(made: Site, x: Value) -> tuple[str, Value] | None:
+    """What a comparison says of x, and the value that it compares x with."""
+    relation = _RELATIONS.get(made.op.name)
+    if relation is None:
+        return None
     for param, other, way in (("x", "y", relation), ("y", "x", FLIPPED[relation])):
         if same(made.value(param), x):
-            return related(x, way if truth else NEGATED[way], made.value(other))
-    return x
+            return way, made.value(other)
+    return None
 
 
 def at_places(site: Site, result: Value) -> Value:

@@ -15,6 +15,7 @@ from tfnanlint.ops.relations.independence import apart
 from tfnanlint.ops.relations.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.relations.summands import (
     complements,
+    corrected,
     count_all,
     mix,
     of_opposites,
@@ -275,6 +276,9 @@ def add(a: Value, b: Value) -> Value:
     if complements(a, b) or complements(b, a):
         return with_kind(Value(1.0, 1.0, nan=nan, dtype=dtype), a, b)
     mix(result, a, b)
+    within = corrected(a, b) or corrected(b, a)
+    if within is not None:
+        result = clamp(result, *within)
     count_all(result, a, b)
     if result.zero and b.lo >= 0 <= a.lo and (where_zero(a, b) or where_zero(b, a)):
         result.zero = False
