@@ -63,6 +63,11 @@ def zero_evidence(
         return ZeroEvidence("a mean of squared gradients, 0 for a weight that has had none yet")
     if divisor.known and shows_zero(divisor):
         return ZeroEvidence("0") if divisor.exact else _by_bounds(divisor)
+    return _of_sum(division, divisor, masks)
+
+
+def _of_sum(division: Site, divisor: Value, masks: Masks) -> ZeroEvidence | None:
+    """What shows that a divisor can be 0 which is made of a sum."""
     if not divisor.known and zero_factor(divisor):
         return ZeroEvidence("a multiple of a sum that can be 0")
     if _is_by_mask(division, divisor, masks):
