@@ -54,8 +54,6 @@ from tfnanlint.api import (
     decides,
     densities,
     divisors,
-    evidence,
-    quantities,
     quotients,
     repairs,
     rule,
@@ -106,7 +104,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes,
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
-        help="" if fixes else advice(division, divisor),
+        help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
     )
 
@@ -147,25 +145,6 @@ def is_inside(root: Site, division: Site, here: Context) -> bool:
     """Whether a root stands in the text of a quotient."""
     span = here.source.span
     return root.source is here.source and span(root.node) in span(division.node)
-
-
-def advice(division: Site, divisor: Value) -> str:
-    """What to do where no fix is offered; empty where the reason says it."""
-    if divisor.nonnegative and quotients.of_half(division) and not quantities.zero_meant(division):
-        return "in float16 every usable floor is too close to ordinary values: divide in float32"
-    if densities.is_ratio(division):
-        return "subtract logarithms instead: tf.exp(log_p - log_q), from log_softmax or log_prob"
-    if divisor.nonnegative or repairs.roots(divisor) or evidence.not_counted(divisor):
-        return ""
-    if not divisor.known:
-        return (
-            "the sign of the divisor is unknown, so no floor is offered; if it is never "
-            "negative, use tf.maximum(divisor, eps)"
-        )
-    return (
-        "the divisor can be positive or negative, so no floor keeps it away from 0: make it "
-        "positive, e.g. tf.nn.softplus(v) + eps"
-    )
 
 
 def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Callable, Final, Iterator
 from tfnanlint.conventions.identifiers import SMOOTHING_NAMES
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms import densities
 from tfnanlint.idioms.quantities import (
     Quantity,
     areas_of_union,
@@ -17,6 +18,7 @@ from tfnanlint.idioms.quantities import (
     vanishes_with,
     zero_meant,
 )
+from tfnanlint.idioms.vanishing import not_counted
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import ADDITIONS, CLIPS, LINEAR, QUOTIENTS, WHOLE_DIVISIONS
@@ -409,4 +411,23 @@ def of_half(division: Site) -> bool:
         division.value(param).dtype == "float16"
         for param in division.op.params
         if division.given(param)
+    )
+
+
+def advice(division: Site, divisor: Value) -> str:
+    """What to do where no fix is offered; empty where the reason says it."""
+    if divisor.nonnegative and of_half(division) and not zero_meant(division):
+        return "in float16 every usable floor is too close to ordinary values: divide in float32"
+    if densities.is_ratio(division):
+        return "subtract logarithms instead: tf.exp(log_p - log_q), from log_softmax or log_prob"
+    if divisor.nonnegative or repairs.roots(divisor) or not_counted(divisor):
+        return ""
+    if not divisor.known:
+        return (
+            "the sign of the divisor is unknown, so no floor is offered; if it is never "
+            "negative, use tf.maximum(divisor, eps)"
+        )
+    return (
+        "the divisor can be positive or negative, so no floor keeps it away from 0: make it "
+        "positive, e.g. tf.nn.softplus(v) + eps"
     )
