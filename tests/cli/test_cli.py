@@ -387,13 +387,15 @@ def test_rule_explains(shell):
         outcome = shell.run("rule", word)
         assert outcome.code == 0
         assert outcome.text.startswith(
-            "# log-of-nonpositive (TFN101)\n\nThe log of a value that can be 0.\n\nIt is"
+            "# log-of-nonpositive (TFN101)\n\n## What it finds\n\nThe log of a value that can be 0.\n"
         )
-    assert "Reported instead of: TFN101." in shell.run("rule", "TFN301").text
+    assert (
+        "Replaces at the same place: TFN101 log-of-nonpositive." in shell.run("rule", "TFN301").text
+    )
     assert "In preview" in shell.run("rule", "TFN801").text
     assert (
-        "Reported with `--certainty` only: warnings where no gradient is taken, warnings in files of tests where a gradient is taken, "
-        "warnings in XLA only where a gradient is taken."
+        "Reported with `--certainty unknown` only: warnings where no gradient is taken, warnings in "
+        "files of tests where a gradient is taken, warnings in XLA only where a gradient is taken."
     ) in shell.run("rule", "TFN203").text
 
 

@@ -142,7 +142,7 @@ def test_a_missing_package_is_named(tmp_path):
         assert (
             done.returncode == 2
             and done.stderr.count("\n") == 1
-            and f"package {package}: pip install 'tfnanlint[" in done.stderr
+            and f"{package}: pip install 'tfnanlint[" in done.stderr
         )
 
 

@@ -322,7 +322,7 @@ def test_the_default_is_the_users_folder(runs, monkeypatch):
     main(["check", "-q"])
     assert kept_at(home)
     runs.capture.readouterr()
-    assert main(["clean"]) == 0 and "are removed" in runs.capture.readouterr().out
+    assert main(["clean"]) == 0 and "cache cleared" in runs.capture.readouterr().out
     assert not home.exists()
     assert main(["clean"]) == 0 and "cache is already empty" in runs.capture.readouterr().out
     assert sorted(path.name for path in runs.directory.rglob("*")) == ["a.py"]

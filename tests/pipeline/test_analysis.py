@@ -432,7 +432,7 @@ def test_a_guard_that_lets_0_through_is_shown(under, codes):
         ("p * tf.math.log(p)", ["TFN207"]),
         ("mask * tf.math.log(p)", []),
         ("tf.math.multiply_no_nan(tf.math.log(p), p)", []),
-        ("tf.where(p > 0, p * tf.math.log(p), 0.0)", []),
+        ("tf.where(p > 0, p * tf.math.log(p), 0.0)", ["TFN204"]),
     ],
 )
 def test_what_goes_before_another_finding_is_shown_itself(term, codes):

@@ -62,7 +62,7 @@ let s:shown = sort(s:Found(), {a, b -> a.lnum - b.lnum})
 call s:Say('diagnostics', map(copy(s:shown), {_, one -> {'line': one.lnum - 1, 'column': one.col - 1, 'code': one.code}}))
 call s:Say('quick fix', s:Act(s:shown[0].lnum, '(same result'))
 call s:Need('one diagnostic less', {-> len(s:Found()) == 1})
-call s:Say('fix all', s:Act(s:Found()[0].lnum, 'fix all'))
+call s:Say('fix all', s:Act(s:Found()[0].lnum, 'Fix all'))
 call s:Need('no diagnostics', {-> empty(s:Found())})
 call s:Say('clean', '')
 write
