@@ -395,7 +395,7 @@ def test_rule_explains(shell):
     assert "In preview" in shell.run("rule", "TFN801").text
     assert (
         "Reported with `--certainty unknown` only: warnings where no gradient is taken, warnings in "
-        "files of tests where a gradient is taken, warnings in XLA only where a gradient is taken."
+        "test files where a gradient is taken, warnings in XLA only where a gradient is taken."
     ) in shell.run("rule", "TFN203").text
 
 
