@@ -37,8 +37,9 @@ class Host:
     def __enter__(self) -> Host:
         if importlib.util.find_spec("tensorflow") is None:
             raise Unavailable(MISSING)
-        if not hasattr(os, "fork"):
-            raise Unavailable("this needs a system with fork (Linux or macOS)")
+        # the worker forks, and reads in /proc how much memory it holds
+        if sys.platform != "linux":
+            raise Unavailable("this needs Linux")
         return self
 
     def __exit__(self, *_: object) -> None:
