@@ -21,6 +21,7 @@ from tfnanlint.pipeline.linter import Linter
 from tfnanlint.prove.host import Unavailable
 from tfnanlint.prove.run import Prover
 from tfnanlint.report import WIDTH, View, escape
+from tfnanlint.report.closing import counted
 from tfnanlint.report.concise import header
 from tfnanlint.report.wrap import wrapped
 
@@ -127,7 +128,8 @@ class _People:
             return
         parts = ", ".join(f"{counts[proof]} {proof.value}" for proof in Proof)
         print(
-            f"{total} findings: {parts}. TensorFlow was loaded in {started:.1f} s.", file=sys.stderr
+            f"{counted(total, 'finding')}: {parts}. TensorFlow was loaded in {started:.1f} s.",
+            file=sys.stderr,
         )
 
 
