@@ -117,7 +117,7 @@ def masked(angle: Site, here: Context) -> list[Fix]:
         "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), tf.where({m}, {x}, tf.ones_like({x}))), "
         "tf.zeros_like({y}))",
         m=moves,
-        title="mask the origin (the gradient there is 0)",
+        title="mask the origin, with gradient 0 there",
         claim=Claim.EQUAL_WHERE_FINITE,
         **holes,
     )

@@ -164,7 +164,7 @@ def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
         return repairs.under_the_root(here, inside)
     masked = (
         repairs.double_where(
-            here, power, title="mask the base and the result (0 where the base is 0 or negative)"
+            here, power, title="mask the base and the result: 0 where the base is 0 or negative"
         )
         if exponent > 0
         else []

@@ -63,7 +63,7 @@ def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
     return found + here.rewrite(
         log,
         "tf.linalg.logdet({x})",
-        title="use logdet (positive definite matrices only)",
+        title="use logdet, for positive definite matrices only",
         claim=Claim.SHIFTED,
         x=x,
         cost="the result is NaN for a matrix that is not positive definite",

@@ -185,7 +185,7 @@ def double_where(log: Site, here: Context, limit: str) -> list[Fix]:
         inside=f"{{x}} > {limit}",
         fill=filler(log, "x"),
         claim=Claim.SHIFTED,
-        title="mask input and result (0 where the logarithm is undefined)",
+        title="mask input and result: 0 where the logarithm is undefined",
         cost="result and gradient are 0 where the logarithm is undefined; use it only for "
         "elements that are masked out anyway",
     )

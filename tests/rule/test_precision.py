@@ -48,7 +48,7 @@ def step(critic, x):
         loss = penalty(critic, x)
     return tape.gradient(loss, critic.trainable_variables)
 """
-ADDED, CHOSEN = "add 1e-12 under the root", "mask the input and the result (the gradient at 0 is 0)"
+ADDED, CHOSEN = "add 1e-12 under the root", "mask the input and the result, with gradient 0 at 0"
 
 
 def titles(path, text: str) -> list[str]:

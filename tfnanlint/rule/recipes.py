@@ -303,7 +303,7 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
             with_numbers(here, root, choice),
             s=total,
             claim=Claim.EQUAL_WHERE_FINITE,
-            title=f"mask {what} and the result (the gradient at 0 is 0)",
+            title=f"mask {what} and the result, with gradient 0 at 0",
         ),
     )
 
@@ -326,7 +326,7 @@ def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = Fa
     exact = double_where(
         here,
         root,
-        title=f"mask {what} and the result (the gradient at 0 is 0)",
+        title=f"mask {what} and the result, with gradient 0 at 0",
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
@@ -349,7 +349,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     exact = double_where(
         here,
         root,
-        title=f"mask {what} and the result (the gradient at 0 is 0)",
+        title=f"mask {what} and the result, with gradient 0 at 0",
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
