@@ -26,7 +26,7 @@ from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import MAX_MESSAGE, Paint, View, escape, message
 from tfnanlint.report.frame import MAX_COLUMNS, Frame, frame, mini_diff, width
 from tfnanlint.report.full import Full, deciding_steps
-from tfnanlint.report.json import Json
+from tfnanlint.report.json import Json, as_dict
 from tfnanlint.syntax.source import Source, Span
 
 PLAIN = Paint(False)
@@ -455,8 +455,15 @@ def test_json_has_the_agreed_fields():
                 ],
             }
         ],
+        "no_fix": None,
+        "help": None,
         "url": "docs/rules/log-of-nonpositive.md",
     }
+
+
+def test_json_says_why_there_is_no_fix_and_what_to_do():
+    told = as_dict(finding(SOURCE, "p", no_fix="the value is unknown", help="cast"), SOURCE)
+    assert (told["no_fix"], told["help"]) == ("the value is unknown", "cast")
 
 
 def test_json_of_nothing_is_an_empty_list():

@@ -67,6 +67,8 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "modes": list(finding.modes),
         "fixed_in": finding.fixed_in or None,
         "fixes": [_fix(fix, source) for fix in finding.fixes],
+        "no_fix": finding.no_fix or None,
+        "help": finding.help or None,
         "url": url(finding) or None,
         **({} if finding.verdict is None else {"verdict": verdict_as_dict(finding.verdict)}),
     }
