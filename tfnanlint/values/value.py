@@ -332,7 +332,6 @@ class Note:
 
 
 _NUMERIC = frozenset({"tensor", "array", "number", "unknown"})
-_NOT_FLOATING = frozenset({"bool", "int32", "int64", "string"})
 
 
 def number_text(number: float) -> str:
@@ -344,10 +343,10 @@ def number_text(number: float) -> str:
 
 
 def is_numeric(value: Value) -> bool:
-    """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string
-    or object.
+    """Whether a value is a tensor, array or number of floats (or nothing is known of it), not a
+    shape, string or object.
     """
-    return value.kind in _NUMERIC and value.dtype not in _NOT_FLOATING
+    return value.kind in _NUMERIC and value.dtype not in NO_FLOATS
 
 
 UNBOUNDED: Final = "unbounded"
