@@ -66,7 +66,7 @@ from tfnanlint.api import (
 )
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")
-    if not here.numeric(x) or not can_vanish(norm):
+    if not here.numeric(x) or not can_vanish(norm, here):
         return
     if not is_direction_of_zeros(norm) and (
         safe_order(norm) or norm.differentiated is Differentiated.NO
@@ -124,9 +124,9 @@ def safe_order(norm: Site) -> bool:
     return order == 2 and norm.value("axis").kind == "sequence"
 
 
-def can_vanish(norm: Site) -> bool:
+def can_vanish(norm: Site, here: Context) -> bool:
     """Whether all elements can be 0 at once: not those of a softmax."""
-    x, result = norm.value("x"), norm.result or norm.op.gives(norm)
+    x, result = norm.value("x"), here.value(norm.node, norm.point)
     if isinstance(result.obj, tuple):  # the direction and the norm
         result = result.obj[-1]
     return (

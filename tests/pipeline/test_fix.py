@@ -681,3 +681,33 @@ def test_a_fix_that_hides_what_stands_around_it_is_refused():
         ).source.text
         == "y = outer(safe(1))\n"
     )
+
+
+def capped(fixed: Certainty, left: Certainty):
+    """What becomes of `bare(x)` where its fix moves values, and leaves a finding without fixes that
+    goes before it.
+    """
+
+    def analyse(source: Source) -> list[Finding]:
+        by_table = analyser({"bare": "floored({x})", "floored": ""}, Claim.SHIFTED)
+        return [
+            dataclasses.replace(
+                one,
+                certainty=fixed if one.code == "BARE" else left,
+                data={"over": ("BARE",) if one.code == "FLOORED" else ()},
+            )
+            for one in by_table(source)
+        ]
+
+    return fix_source(Source("x.py", "bare(x)\n"), analyse, everything)
+
+
+def test_a_fix_that_moves_values_may_leave_a_finding_in_the_place_of_its_own():
+    result = capped(Certainty.MAY, Certainty.MAY)
+    assert (result.source.text, result.problems) == ("floored(x)\n", [])
+
+
+def test_a_fix_that_leaves_a_surer_finding_is_refused():
+    result = capped(Certainty.UNKNOWN, Certainty.MAY)
+    assert result.source.text == "bare(x)\n"
+    assert "would introduce FLOORED" in result.problems[0]

@@ -664,7 +664,7 @@ def _taped(point: Point) -> bool:
 def _handed_in(value: Value) -> bool:
     """Whether a value is a parameter as it is, or an element of one; an attribute may be a weight."""
     origin = first_origin(value)
-    return isinstance(origin, Note) and origin.given and not origin.text.startswith("'self.")
+    return isinstance(origin, Note) and origin.given and not origin.path.startswith("self.")
 
 
 def _steps(scope: Scope) -> bool:

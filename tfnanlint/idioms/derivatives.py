@@ -10,7 +10,7 @@ from tfnanlint.guards.zero_sets import is_zero_at
 from tfnanlint.idioms.piecewise_linear import pieces
 from tfnanlint.ops.provenance import Walk, behind, site_behind
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import SLICES, TOTALS
+from tfnanlint.ops.traits import NO_GRADIENT, SLICES, TOTALS
 from tfnanlint.values.value import Value
 
 #: What takes gradients: its parameters for what is differentiated, and by what.
@@ -74,12 +74,13 @@ def _one(value: Value) -> Value | None:
 
 def powers(taken: Derivative) -> Iterator[tuple[Site, int]]:
     """The powers that what is differentiated is made of, each with its exponent; the least one of
-    those that have several. Exponents that are no whole numbers are left out.
+    those that have several. Exponents that are no whole numbers are left out, and what no gradient
+    flows back to.
     """
     walk = Walk(taken.value)
     for value in walk:
         site = site_behind(value)
-        if site is None or site.op.name in TAKERS:
+        if site is None or site.op.name in TAKERS or site.op.name in NO_GRADIENT:
             continue
         if site.op.name == "tf.pow" and site.given("y"):
             exponents = _whole_numbers(site.value("y"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tfnanlint.conventions.identifiers import (
     is_label,
     is_label_beside_prediction,
@@ -14,10 +12,9 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import FACTORS, OF_SHAPES
 from tfnanlint.program.scope import Point
+from tfnanlint.syntax.access_paths import root_of
 from tfnanlint.values.value import WHOLE, Note, Value
 
-# What a note speaks of: a parameter, or an object of which it is an element.
-_SUBJECT = re.compile(r"(?:parameter '(\w+)' of |'(\w+)\[)")
 _CONSTANT = ("np", "math")  # what NumPy made is a constant
 
 
@@ -98,10 +95,11 @@ def of_labels(site: Site) -> bool:
 
 
 def _labels(note: Note, beside: bool) -> bool:
-    subject = _SUBJECT.match(note.text)
-    if subject is None:
-        return False
-    name = subject[1] or subject[2]
+    """Whether a note speaks of labels: of a parameter by its name, or of an element of an object by
+    that of the object.
+    """
+    root = root_of(note.path)
+    name = note.parameter or (root if note.path.startswith(f"{root}[") else "")
     return is_label(name) or beside and is_label_beside_prediction(name)
 
 

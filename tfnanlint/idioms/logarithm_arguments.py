@@ -223,7 +223,7 @@ def _is_of_object(origin: Note) -> bool:
     `self.kernel.variance_at(x)`.
     """
     is_method = origin.text.startswith("the call '") and origin.text.count(".") >= 2
-    return is_method or origin.text.startswith("'")
+    return is_method or bool(origin.path)
 
 
 def is_shifted_sum(x: Value) -> bool:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfnanlint.idioms.loss_pairs import unfolded
-from tfnanlint.ops.frameworks import LAYERS, LINEAR_LAYERS
+from tfnanlint.ops.frameworks import LAYERS, LINEAR_FUNCTIONS, LINEAR_LAYERS
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, same
+from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     BEND_NAMES,
     BENDING_LAYERS,
@@ -25,11 +26,10 @@ from tfnanlint.ops.traits import (
     LINEAR_TIMES_CONSTANT,
     VARIABLES,
 )
-from tfnanlint.values.value import Note, Value
+from tfnanlint.values.value import NO_CONSTANT, Note, Value
 
 _DEPTH: Final = 40
 _ACTIVATION: Final = LAYERS + "Activation"
-_LAYER_FUNCTIONS: Final = frozenset(("tf.layers.dense", "tf.layers.conv2d"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,13 @@ def pieces(value: Value, x: Value, depth: int = _DEPTH) -> Pieces | None:
     """
     if same(value, x):
         return Pieces(True)
-    if value.is_number:
+    if value.is_number or value.const is not NO_CONSTANT:
         return CONSTANT
     origin = behind(unfolded(value))
     if not isinstance(origin, Site):
-        # a parameter or an attribute beside x: it has its own name
-        return CONSTANT if isinstance(origin, Note) and origin.text else None
+        # A parameter or an attribute beside x is taken for constant; what a call gives that is not
+        # followed may be made of x.
+        return CONSTANT if isinstance(origin, Note) and origin.given else None
     if depth == 0:
         return None
     return _of_site(origin, lambda inner: pieces(inner, x, depth - 1))
@@ -65,15 +66,16 @@ def pieces(value: Value, x: Value, depth: int = _DEPTH) -> Pieces | None:
 def _of_site(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | None:
     if site.library == "layer":
         return _of_layer(site, inner)
-    name, operands = site.op.name, [site.value(param) for param in site.args]
+    name = site.op.name
+    operands = _elements(site.value(param) for param in site.args if param not in SETTINGS)
     if name in VARIABLES:
         return CONSTANT
     if site.op.passes:
         return inner(site.value(site.op.passes))
-    if name in _LAYER_FUNCTIONS:
-        return _activated(site, inner(site.value(site.op.main)), site.value("activation"))
+    if name in LINEAR_FUNCTIONS:
+        return _activated(site, inner(site.value(site.op.main)))
     if name in LINEAR_SUMS:
-        return _joined(map(inner, _elements(operands)))
+        return _joined(map(inner, operands))
     if name in BENDS:
         return _bent(site, _joined(map(inner, operands)))
     if name in LINEAR_TIMES_CONSTANT:
@@ -92,14 +94,17 @@ def _of_layer(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | N
     name = construction.op.name
     if name in BENDING_LAYERS:
         return _bent(construction, given)
-    is_given = construction.given("activation")
-    if name not in LINEAR_LAYERS and not (is_given and name == _ACTIVATION):
+    if name not in LINEAR_LAYERS and name != _ACTIVATION:
         return None
-    return _activated(construction, given, construction.value("activation") if is_given else None)
+    return _activated(construction, given)
 
 
-def _activated(site: Site, given: Pieces | None, activation: Value | None) -> Pieces | None:
-    if activation is None or activation.kind == "none" or activation.const == "linear":
+def _activated(site: Site, given: Pieces | None) -> Pieces | None:
+    """What is `given` behind the activation of a layer; None where that may be curved."""
+    if not site.given("activation"):
+        return given if site.complete and site.op.name != _ACTIVATION else None
+    activation = site.value("activation")
+    if activation.kind == "none" or activation.const == "linear":
         return given
     name = getattr(activation.obj, "name", activation.const)
     is_bend = name in BEND_NAMES or name in BENDS or name in BENDING_LAYERS
@@ -137,5 +142,5 @@ def _elements(values: Iterable[Value]) -> list[Value]:
         inner
         for value in values
         for inner in (value.obj if isinstance(value.obj, tuple) else (value,))
-        if isinstance(inner, Value) and inner.kind not in ("string", "none")
+        if isinstance(inner, Value)
     ]

@@ -7,7 +7,6 @@ underflow leave 0 open.
 from __future__ import annotations
 
 import ast
-import re
 from functools import cache
 
 from tfnanlint.conventions.identifiers import is_kernel
@@ -59,7 +58,6 @@ _DECAYING = tuple(
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
 _GUARD = 0.1  # what is added beyond this is a term, not a guard
-_ATTRIBUTE = re.compile(r"\.(\w+)'$")  # at the end of a note
 _LONG = 2.0**31  # the length of an axis is below it
 
 
@@ -695,8 +693,8 @@ def made_by_keras(value: Value) -> bool:
     note = value.origin
     if not isinstance(note, Note) or not note.given or note.parameter:
         return False
-    attribute = _ATTRIBUTE.search(note.text)
-    return attribute is not None and is_kernel(attribute[1])
+    owner, _, attribute = note.path.rpartition(".")
+    return bool(owner) and is_kernel(attribute)
 
 
 def _drawn(divisor: Value, depth: int = 6) -> int:

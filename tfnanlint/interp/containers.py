@@ -238,7 +238,7 @@ class Containers:
         found = ev.evaluate(asked[name], point)
         if len(node.args) == 3 and is_supposed(found) and default_text(node.args[2]) == NOUGHT:
             return resolution.supposed(
-                ev, unknown(origin=Note(f"'{name}'", default=NOUGHT)), name, node, point
+                ev, unknown(origin=Note(f"'{name}'", default=NOUGHT, path=name)), name, node, point
             )
         if len(node.args) < 3 or found.known or found.obj is not None:
             return found

@@ -133,7 +133,7 @@ def name(ev: Evaluator, node: ast.Name, point: Point) -> Value:
     if binding is None:
         found = resolution.unbound(ev, node.id, point)
         return (resolution.named(ev, found) if found else None) or unknown(
-            origin=Note(f"'{node.id}'", node, point.module.source)
+            origin=Note(f"'{node.id}'", node, point.module.source, path=node.id)
         )
     return resolution.supposed(ev, ev.filled(binding.value(ev)), node.id, node, point)
 

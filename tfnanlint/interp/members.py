@@ -432,7 +432,7 @@ class Members:
             return None
         key = (id(root), path)
         if key not in self._members:
-            self._members[key] = (root, unknown(origin=Note(f"'{path}'")))
+            self._members[key] = (root, unknown(origin=Note(f"'{path}'", path=path)))
         return self._members[key][1]
 
     def lineage(self, ev: Evaluator, cls: ClassObject) -> list[ClassObject]:

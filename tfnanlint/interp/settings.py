@@ -68,7 +68,7 @@ class ProjectSettings:
         # also in a draft, which must doubt what may be 0
         if epsilon and found and not any(found) and not self._knowing(ev, name, owner, point):
             return value.but(
-                origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT),
+                origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT, path=name),
                 token=value.token,
             )
         if ev.session.drafting:

@@ -167,6 +167,7 @@ REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
 # Layers whose output is linear in their input, but for their activation.
 LINEAR_LAYERS: Final = frozenset(
     (
+        *HANDING_LAYERS,
         *REARRANGING_LAYERS,
         *(
             LAYERS + name
@@ -177,6 +178,8 @@ LINEAR_LAYERS: Final = frozenset(
         ),
     )
 )
+# Functions that are such a layer.
+LINEAR_FUNCTIONS: Final = frozenset(("tf.layers.dense", "tf.layers.conv2d"))
 # A layer whose weights make its output any number, unless an activation follows.
 WEIGHTED_LAYERS: Final = ("keras.layers.", "tf.layers.", "slim.")
 # What is asked of a model that is not trained.

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tfnanlint.diagnostics.findings import Bound, Claim, Edit, Finding, Fix
+from tfnanlint.diagnostics.findings import Bound, Certainty, Claim, Edit, Finding, Fix
 from tfnanlint.diagnostics.notices import IDLE
 from tfnanlint.files.write import Refused, encoded, write
 from tfnanlint.rewrite.bindings import back, clash, misnamed, moved
@@ -264,9 +264,9 @@ class _Work:
         places = _Places(self.source, step.shift, [fix for _, fix in step.batch])
         rest = Counter((f.code, places.old(f.span)) for f in self.findings if id(f) not in fixed)
         gone = {(f.code, places.old(f.span), f.message) for f in self.findings if id(f) in fixed}
-        capped = Counter(
-            (f.code, places.old(f.span)) for f, fix in step.batch if not fix.claim.safe
-        )
+        capped = [f for f, fix in step.batch if not fix.claim.safe]
+        replaced = Counter((f.code, places.old(f.span)) for f in capped)
+        least = min((f.certainty for f in capped), default=Certainty.UNKNOWN)
         for finding in step.findings:
             key = finding.code, places.new(finding.span)
             rest[key] -= 1
@@ -274,8 +274,10 @@ class _Work:
                 continue
             if (*key, finding.message) in gone:
                 return _Fault("the finding is still there after its fix", finding, step)
-            # A floor makes the value finite; that its gradient is 0 there is told, and stays.
-            if not finding.fixes and _takes_place(finding, capped, places):
+            # A floor makes the value finite; that its gradient is 0 there is told, and stays, unless
+            # it is surer than what was mended.
+            may_stay = not finding.fixes and finding.certainty <= least
+            if may_stay and _takes_place(finding, replaced, places):
                 continue
             return self._new_finding(step, finding)
         hidden = next(

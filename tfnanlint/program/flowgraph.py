@@ -135,7 +135,7 @@ class FlowGraph:
         if definition is None:
             definition = self._by_target[target] = Definition(name, whole)
             self.definitions.setdefault(name, []).append(definition)
-            self._made_in_order.append(definition)
+        self._made_in_order.append(definition)
         for before in reaching.get(name, ()):
             if before is not definition:
                 before.is_overwritten = True
@@ -209,8 +209,8 @@ class FlowGraph:
         whole = _merged(tuple(ends))
         if not node.finalbody:
             return whole
-        end = self._block(node.finalbody, whole if whole is not None else broken)
-        return end if whole is not None else None
+        self._block(node.finalbody, dict(broken))  # behind an exception that nothing handles
+        return self._block(node.finalbody, whole) if whole is not None else None
 
     def _match(self, node: Any, reaching: Reaching) -> Reaching | None:
         reaching = self._read(node.subject, reaching)

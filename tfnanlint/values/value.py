@@ -270,9 +270,10 @@ class Note:
     With an `index` it is one of the results of the op application `parent`. `passed` marks a
     parameter whose callers are in the project, but pass values that could not be followed; `outer`
     one that Keras fills; `computed` what a call gives that was not followed; `half` is the dtype of
-    16 bits that one of the values joined has. `parameter` is the name of a parameter, `default` the
-    text that one of which nothing is known has by default, or NOUGHT. `joined` are the origins of
-    all values that arrive here, of which `parent` is one, `options` the values where they are few.
+    16 bits that one of the values joined has. `parameter` is the name of a parameter, `path` the
+    access path of what is read (`self.kernel`, `data['y']`), `default` the text that one of which
+    nothing is known has by default, or NOUGHT. `joined` are the origins of all values that arrive
+    here, of which `parent` is one, `options` the values where they are few.
     """
 
     __slots__ = (
@@ -286,6 +287,7 @@ class Note:
         "computed",
         "default",
         "parameter",
+        "path",
         "half",
         "joined",
         "options",
@@ -303,6 +305,7 @@ class Note:
         computed: bool = False,
         default: str = "",
         parameter: str = "",
+        path: str = "",
         half: str = "",
         joined: tuple[Any, ...] = (),
         options: tuple[Value, ...] = (),
@@ -316,7 +319,8 @@ class Note:
         self.outer = outer
         self.computed = computed
         self.default = default
-        self.parameter, self.half, self.joined = parameter, half, joined
+        self.parameter, self.path = parameter, path
+        self.half, self.joined = half, joined
         self.options = options
 
     @property
@@ -328,7 +332,6 @@ class Note:
 
 
 _NUMERIC = frozenset({"tensor", "array", "number", "unknown"})
-_NOT_FLOATING = frozenset({"bool", "int32", "int64", "string"})
 
 
 def number_text(number: float) -> str:
@@ -340,10 +343,10 @@ def number_text(number: float) -> str:
 
 
 def is_numeric(value: Value) -> bool:
-    """Whether a value is a tensor, array or number (or nothing is known of it), not a shape, string
-    or object.
+    """Whether a value is a tensor, array or number of floats (or nothing is known of it), not a
+    shape, string or object.
     """
-    return value.kind in _NUMERIC and value.dtype not in _NOT_FLOATING
+    return value.kind in _NUMERIC and value.dtype not in NO_FLOATS
 
 
 UNBOUNDED: Final = "unbounded"

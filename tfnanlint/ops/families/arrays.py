@@ -1092,7 +1092,7 @@ op(
 op(
     "tf.linalg.set_diag",
     "tf.matrix_set_diag",
-    "x diagonal name",
+    "x diagonal name k align",
     lambda site: _with(passed(site.value("x")), t.one_of(site.value("diagonal"))),
     untested="needs a matrix and its diagonal; tests/ops/families/test_arrays.py",
 )

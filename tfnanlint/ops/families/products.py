@@ -6,7 +6,8 @@ from typing import Final
 
 from tfnanlint.ops.families.reductions import axis_of, or_of_none, total, within_one
 from tfnanlint.ops.relations.magnitudes import unit_of
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.relations.transposes import TRANSPOSING, transposed_factor
+from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import Value
@@ -58,25 +59,21 @@ def _contraction(left: str, right: str):
 def _matmul(site: Site) -> Value:
     """Sums of products of rows and columns; of unit rows and unit columns, cosines."""
     result = _contraction("x", "y")(site)
-    if site.given("transpose_a") or site.given("adjoint_a"):
-        return result
     rows = unit_of(site.value("x"))
-    if rows is not None and axis_of(rows) in _ROWS and _unit_columns(site):
+    if rows is not None and axis_of(rows) in _ROWS and _has_unit_columns(site):
         return within_one(result)
     return result
 
 
-def _unit_columns(site: Site) -> bool:
+def _has_unit_columns(site: Site) -> bool:
     """Whether the columns of the second factor of a product are unit vectors: rows before it was
-    turned.
+    transposed. False where the first factor is transposed.
     """
-    y = site.value("y")
-    moved = made_by(y, "tf.transpose", aligned=True)
-    turned = site.given("transpose_b") and site.const("transpose_b") is True
-    if moved is not None and not moved.given("perm") and not turned:
-        y, turned = moved.value("x"), True
-    unit = unit_of(y)
-    return unit is not None and axis_of(unit) in (_ROWS if turned else _COLUMNS)
+    rows = transposed_factor(site)
+    if rows is None and any(map(site.given, TRANSPOSING)):
+        return False
+    unit = unit_of(site.value("y") if rows is None else rows)
+    return unit is not None and axis_of(unit) in (_COLUMNS if rows is None else _ROWS)
 
 
 op(

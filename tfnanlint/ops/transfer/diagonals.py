@@ -14,13 +14,14 @@ from typing import Final
 from tfnanlint.ops.relations.counts import axis_of
 from tfnanlint.ops.relations.magnitudes import square_of
 from tfnanlint.ops.relations.shares import squared_and_summed_along
+from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CASTS, COPIES, SQUARES
+from tfnanlint.ops.traits import COPIES, FLOAT_CASTS, SQUARES
 from tfnanlint.ops.transfer import core as t
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import NO_FLOATS, Value
 
 _DEPTH: Final = 6
-_UNMOVED: Final = frozenset((*COPIES, *CASTS))
+_UNMOVED: Final = frozenset((*COPIES, *FLOAT_CASTS))
 _ARITHMETIC: Final[dict[str, Callable[[Value, Value], Value]]] = {
     "tf.add": t.add,
     "tf.subtract": t.subtract,
@@ -36,10 +37,10 @@ def diagonal(value: Value, depth: int = _DEPTH) -> Value | None:
     if not isinstance(site, Site) or depth == 0:
         return None
     name = site.op.name
-    if name in _UNMOVED:
+    if name in _UNMOVED and value.dtype not in NO_FLOATS:
         return diagonal(site.value(site.op.passes or "x"), depth - 1)
     if name == "tf.linalg.set_diag":
-        return site.value("diagonal")
+        return None if site.given("k") else site.value("diagonal")
     if name == "tf.eye":
         return t.number(1.0)
     if name == "tf.matmul":
@@ -57,13 +58,8 @@ def _or_number(value: Value, depth: int) -> Value | None:
 
 def _of_gram(product: Site) -> Value | None:
     """The diagonal of `s @ s^T`: sums of squares of rows."""
-    x, y = product.value("x"), product.value("y")
-    turned = made_by(y, "tf.transpose", aligned=True)
-    is_turned = product.const("transpose_b") is True and not product.given("transpose_a")
-    rows = y if is_turned else turned.value("x") if turned is not None else None
-    if rows is None or turned is not None and turned.given("perm") or not same(x, rows):
-        return None
-    return squared_and_summed_along(x, -1)
+    x, rows = product.value("x"), transposed_factor(product)
+    return squared_and_summed_along(x, -1) if rows is not None and same(x, rows) else None
 
 
 def least_on_diagonal(total: Site, x: Value) -> float:

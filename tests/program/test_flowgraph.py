@@ -1,0 +1,58 @@
+"""Which uses read which definition of a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.program.flowgraph import FlowGraph
+from tfnanlint.syntax.source import Source
+
+FINALLY = """\
+def f():
+    try:
+        y = first()
+        y = second()
+    finally:
+        close(y)
+"""
+IN_A_LOOP = """\
+def f(items):
+    for item in items:
+        y = 0
+        try:
+            y = first()
+            y = second()
+        except ValueError:
+            pass
+    return y
+"""
+HANDLED = """\
+def f():
+    try:
+        y = first()
+        y = second()
+    except ValueError:
+        return y
+"""
+
+
+def readers(text: str, name: str) -> dict[int, list[int]]:
+    """The lines that define a name in a function, each with the lines that read what it gives."""
+    function = Source("x.py", text).tree.body[0]
+    graph = FlowGraph(function)
+    return {
+        definition.whole.lineno: sorted(use.node.lineno for use in definition.uses)
+        for definition in graph.definitions[name]
+    }
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (FINALLY, {3: [6], 4: [6]}),
+        (IN_A_LOOP, {3: [9], 5: [9], 6: [9]}),
+        (HANDLED, {3: [6], 4: [6]}),
+    ],
+)
+def test_what_an_exception_leaves_is_read(text, expected):
+    assert readers(text, "y") == expected
