@@ -14,6 +14,7 @@ from tfnanlint.cli import main
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.verdicts import Proof, Verdict
 from tfnanlint.prove.host import MISSING, Host
+from tfnanlint.prove.program import TENSOR, Input, Program, Range, Step
 from tfnanlint.prove.run import Prover
 from tfnanlint.syntax.source import Source
 from tfnanlint.syntax.spans import Span
@@ -124,22 +125,32 @@ def test_the_linted_program_is_never_run(prover, tmp_path, monkeypatch):
     assert not mark.exists()
 
 
-def test_a_slice_that_takes_too_long_is_ended():
-    step = {
-        "name": "a",
-        "spellings": ["10 ** 10 ** 10"],
-        "op": "endless",
-        "range": {"lo": 0.0, "hi": 1.0, "zero": True, "nan": False, "inf": False},
-        "inside": True,
-        "key": "",
-        "dtype": "",
-        "said": "",
+def job_of(original: Program, fixed: Program | None = None) -> dict[str, object]:
+    return {
+        "original": original.as_dict(),
+        "fixed": None if fixed is None else fixed.as_dict(),
+        "equal": False,
+        "modes": ["eager", "graph", "xla"],
+        "differentiated": "yes",
+        "shown_in": [],
     }
-    program = {"inputs": [], "steps": [step], "site": "a", "sink": "a"}
-    job = {"original": program, "fixed": None, "equal": False, "modes": []}
-    job |= {"differentiated": "yes", "shown_in": []}
+
+
+@pytest.mark.parametrize("repaired", [None, "tf.math.log(tf.maximum(above, 1e-7))"])
+def test_no_mode_is_tried_on_values_that_the_analysis_rules_out(repaired):
+    above = Step("above", ("x - 1.0",), "subtract", Range(lo=1.0))
+    log = Step("log", ("tf.math.log(tf.nn.relu(above))",), "log", Range(), inside=True)
+    original = Program((Input("x", "x", TENSOR, Range()),), (above, log), "log", "log")
+    fixed = replace(original, steps=(above, replace(log, spellings=(repaired,))))
+    with Host(2.0) as host:
+        answer = host.run(job_of(original, fixed if repaired else None))
+        assert answer["status"] == "not reproduced", answer
+
+
+def test_a_slice_that_takes_too_long_is_ended():
+    endless = Step("a", ("10 ** 10 ** 10",), "endless", Range(0.0, 1.0), inside=True)
     with Host(0.5) as host:
-        answer = host.run(job)
+        answer = host.run(job_of(Program((), (endless,), "a", "a")))
         assert answer["status"] == "unsupported"
         assert "time ran out" in answer["reason"] or "ended" in answer["reason"]
 
