@@ -13,7 +13,7 @@ import pytest
 from tfnanlint.cli import main
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.verdicts import Proof, Verdict
-from tfnanlint.prove.host import MISSING, Host
+from tfnanlint.prove.host import MISSING, Host, Unavailable
 from tfnanlint.prove.program import TENSOR, Input, Program, Range, Step
 from tfnanlint.prove.run import Prover
 from tfnanlint.syntax.source import Source
@@ -174,6 +174,32 @@ def test_check_attaches_verdicts(tmp_path, monkeypatch, capsys):
     assert main(["prove", "--isolated", "-n", "a.py:6", "--output-format=concise"]) == 1
     out = capsys.readouterr().out
     assert "proved: the value is -inf" in out and "fix: finite" in out
+
+
+def test_a_line_without_a_finding_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n")
+    assert main(["prove", "--isolated", "-n", "a.py:5"]) == 0
+    assert "a.py: no finding on line 5; there are findings on line 6\n" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HEAD + "def f(z:\n    return tf.math.log(z)\n")
+    assert main(["prove", "--isolated", "-n", "a.py:6"]) == 2
+    assert "a.py:5:6: error: TFN001 syntax error" in capsys.readouterr().out
+
+
+def test_a_process_that_has_ended_is_no_clean_result():
+    with Host(0.5) as host:
+        one = Step("a", ("1.0",), "one", Range(), inside=True)
+        job = job_of(Program((), (one,), "a", "a"))
+        host.run(job)
+        assert host._process is not None
+        host._process.kill()
+        host._process.wait()
+        with pytest.raises(Unavailable):
+            host.run(job)
 
 
 def test_without_tensorflow_one_line_says_so(monkeypatch, capsys, tmp_path):
