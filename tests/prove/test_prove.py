@@ -13,7 +13,8 @@ import pytest
 from tfnanlint.cli import main
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.verdicts import Proof, Verdict
-from tfnanlint.prove.host import MISSING, Host
+from tfnanlint.prove.host import MISSING, Host, Unavailable
+from tfnanlint.prove.program import TENSOR, Input, Program, Range, Step
 from tfnanlint.prove.run import Prover
 from tfnanlint.syntax.source import Source
 from tfnanlint.syntax.spans import Span
@@ -124,22 +125,32 @@ def test_the_linted_program_is_never_run(prover, tmp_path, monkeypatch):
     assert not mark.exists()
 
 
-def test_a_slice_that_takes_too_long_is_ended():
-    step = {
-        "name": "a",
-        "spellings": ["10 ** 10 ** 10"],
-        "op": "endless",
-        "range": {"lo": 0.0, "hi": 1.0, "zero": True, "nan": False, "inf": False},
-        "inside": True,
-        "key": "",
-        "dtype": "",
-        "said": "",
+def job_of(original: Program, fixed: Program | None = None) -> dict[str, object]:
+    return {
+        "original": original.as_dict(),
+        "fixed": None if fixed is None else fixed.as_dict(),
+        "equal": False,
+        "modes": ["eager", "graph", "xla"],
+        "differentiated": "yes",
+        "shown_in": [],
     }
-    program = {"inputs": [], "steps": [step], "site": "a", "sink": "a"}
-    job = {"original": program, "fixed": None, "equal": False, "modes": []}
-    job |= {"differentiated": "yes", "shown_in": []}
+
+
+@pytest.mark.parametrize("repaired", [None, "tf.math.log(tf.maximum(above, 1e-7))"])
+def test_no_mode_is_tried_on_values_that_the_analysis_rules_out(repaired):
+    above = Step("above", ("x - 1.0",), "subtract", Range(lo=1.0))
+    log = Step("log", ("tf.math.log(tf.nn.relu(above))",), "log", Range(), inside=True)
+    original = Program((Input("x", "x", TENSOR, Range()),), (above, log), "log", "log")
+    fixed = replace(original, steps=(above, replace(log, spellings=(repaired,))))
+    with Host(2.0) as host:
+        answer = host.run(job_of(original, fixed if repaired else None))
+        assert answer["status"] == "not reproduced", answer
+
+
+def test_a_slice_that_takes_too_long_is_ended():
+    endless = Step("a", ("10 ** 10 ** 10",), "endless", Range(0.0, 1.0), inside=True)
     with Host(0.5) as host:
-        answer = host.run(job)
+        answer = host.run(job_of(Program((), (endless,), "a", "a")))
         assert answer["status"] == "unsupported"
         assert "time ran out" in answer["reason"] or "ended" in answer["reason"]
 
@@ -163,6 +174,32 @@ def test_check_attaches_verdicts(tmp_path, monkeypatch, capsys):
     assert main(["prove", "--isolated", "-n", "a.py:6", "--output-format=concise"]) == 1
     out = capsys.readouterr().out
     assert "proved: the value is -inf" in out and "fix: finite" in out
+
+
+def test_a_line_without_a_finding_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n")
+    assert main(["prove", "--isolated", "-n", "a.py:5"]) == 0
+    assert "a.py: no finding on line 5; there are findings on line 6\n" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HEAD + "def f(z:\n    return tf.math.log(z)\n")
+    assert main(["prove", "--isolated", "-n", "a.py:6"]) == 2
+    assert "a.py:5:6: error: TFN001 syntax error" in capsys.readouterr().out
+
+
+def test_a_process_that_has_ended_is_no_clean_result():
+    with Host(0.5) as host:
+        one = Step("a", ("1.0",), "one", Range(), inside=True)
+        job = job_of(Program((), (one,), "a", "a"))
+        host.run(job)
+        assert host._process is not None
+        host._process.kill()
+        host._process.wait()
+        with pytest.raises(Unavailable):
+            host.run(job)
 
 
 def test_without_tensorflow_one_line_says_so(monkeypatch, capsys, tmp_path):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tfnanlint.cli.flags import linter_of
-from tfnanlint.cli.outcome import CLEAN, FOUND, fail
+from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND, fail
 from tfnanlint.cli.terminal import columns, paint
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.diagnostics.verdicts import Proof
@@ -21,7 +21,7 @@ from tfnanlint.pipeline.linter import Linter
 from tfnanlint.prove.host import Unavailable
 from tfnanlint.prove.run import Prover
 from tfnanlint.report import WIDTH, View, escape
-from tfnanlint.report.closing import counted
+from tfnanlint.report.closing import counted, leaves_unread
 from tfnanlint.report.concise import header
 from tfnanlint.report.wrap import wrapped
 
@@ -29,7 +29,9 @@ _LINE = re.compile(r"(?P<path>.+):(?P<row>\d+)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry out `tfnanlint prove`: 1 where a finding was proved, 0 where none was."""
+    """Carry out `tfnanlint prove`: 1 where a finding was proved, 0 where none was, 2 where it could
+    not be tried.
+    """
     rows, paths = _targets(arguments.paths)
     missing = [path for path in paths if not os.path.lexists(path)]
     if missing:
@@ -37,19 +39,23 @@ def run(arguments: argparse.Namespace) -> int:
     linter = linter_of(arguments)
     modes = linter.configuration.for_directory(os.getcwd()).setup.modes
     counts: Counter[Proof] = Counter()
+    unread = False
     try:
         with Prover(arguments.budget, modes) as prover:
             files = _judged(linter, prover, paths or ["."], rows)
             shown = _Json() if arguments.output_format == "json" else _People(arguments)
             for checked in files:
                 counts.update(one.verdict.proof for one in checked.findings if one.verdict)
+                unread |= any(leaves_unread(finding, checked) for finding in checked.findings)
                 shown.file(checked)
             shown.end(counts, prover.started)
     except Unavailable as error:
         return fail(str(error))
     finally:
         linter.close()
-    return FOUND if counts[Proof.PROVED] else CLEAN
+    if counts[Proof.PROVED]:
+        return FOUND
+    return FAILED if unread else CLEAN
 
 
 def _targets(words: Sequence[str]) -> tuple[dict[str, set[int]], list[str]]:
@@ -74,9 +80,29 @@ def _judged(
         checked = outcome.checked
         wanted = rows.get(os.path.abspath(path))
         if wanted:
-            kept = tuple(one for one in checked.findings if _on(one, checked, wanted))
-            checked = replace(checked, findings=kept)
+            checked = _on_rows(checked, wanted)
         yield prover.judged(checked)
+
+
+def _on_rows(checked: Checked, rows: set[int]) -> Checked:
+    """A file with its findings on some rows, and what says that it was not read. Says on standard
+    error where there are none, and where else there are.
+    """
+    kept = tuple(
+        one for one in checked.findings if _on(one, checked, rows) or leaves_unread(one, checked)
+    )
+    if not kept:
+        known = {checked.source.location(one.span.start).row for one in checked.findings}
+        elsewhere = f"; there are findings on line {_listed(known)}" if known else ""
+        print(
+            f"{escape(checked.path)}: no finding on line {_listed(rows)}{elsewhere}",
+            file=sys.stderr,
+        )
+    return replace(checked, findings=kept)
+
+
+def _listed(rows: set[int]) -> str:
+    return ", ".join(map(str, sorted(rows)))
 
 
 def _on(finding: Finding, checked: Checked, rows: set[int]) -> bool:
@@ -101,9 +127,9 @@ class _People:
 
     def _told(self, finding: Finding, checked: Checked) -> Iterator[str]:
         verdict = finding.verdict
-        if verdict is None:
-            return
         yield from header(finding, checked, self._view)
+        if verdict is None:  # of a notice
+            return
         yield from self._item("", verdict.words)
         witness = verdict.witness
         if witness is None:

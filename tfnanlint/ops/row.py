@@ -23,7 +23,7 @@ class Op:
     says in words where the derivative is not finite although the value is. `masked` tells in which
     modes masking the result afterwards leaves a NaN gradient: "all", "xla", or "". `passes` names
     the parameter whose values come out unchanged (identity, reshape). `main` is the parameter the
-    trace follows. `pure` is False for random sources and variables. `reference` spells the
+    trace follows. `pure` is False for random sources, variables and effects. `reference` spells the
     TensorFlow expression that the soundness test runs; empty for rows that cannot be executed alone
     (the reason stands in `untested`). `refines` names a condition and the branches it holds (fails)
     in: tf.where, tf.boolean_mask. `bounds` marks rows whose result is an operand or a limit for it:

@@ -56,6 +56,10 @@ class Run:
         """Where something is not finite: in the value or in the gradient only."""
         return "value" if not _finite(self.values) else "gradient"
 
+    def fails(self, differentiated: str) -> bool:
+        """Whether a result is not finite, or a gradient where one is taken."""
+        return not (_finite(self.values) if differentiated == "no" else self.finite)
+
     def kind(self, differentiated: str) -> str:
         """How the flagged expression fails: in its value while all before it is finite, or in the
         gradient with respect to what it is made of; empty where it does not.

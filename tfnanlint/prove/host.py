@@ -15,6 +15,7 @@ MISSING = "this needs TensorFlow: pip install 'tfnanlint[prove]'"
 _SETTINGS = {
     "PYTHONHASHSEED": "0",
     "CUDA_VISIBLE_DEVICES": "-1",
+    "KERAS_BACKEND": "tensorflow",
     "TF_CPP_MIN_LOG_LEVEL": "3",
     "TF_NUM_INTRAOP_THREADS": "1",
 }
@@ -57,9 +58,13 @@ class Host:
         """The answer to a job."""
         process = self._running()
         assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(json.dumps({"seconds": self.seconds, "memory": MEMORY, **job}) + "\n")
-        process.stdin.flush()
-        answer = process.stdout.readline()
+        line = json.dumps({"seconds": self.seconds, "memory": MEMORY, **job}) + "\n"
+        try:
+            process.stdin.write(line)
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
         if not answer:
             self._process = None
             raise Unavailable(f"TensorFlow's process ended with exit code {process.wait()}")

@@ -244,11 +244,16 @@ def _float_edges(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> l
 
 
 def with_nan(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Point]:
-    """Points with NaN in one input: data with gaps."""
+    """Points with NaN in one input: data with gaps. An input that is known to be in some range has
+    none, unless that is known as well.
+    """
     import numpy as np
 
     for index, dtype in enumerate(layout.dtypes):
-        if not dtype.startswith(("float", "bfloat")) or inputs[index].kind != TENSOR:
+        each = inputs[index]
+        if not dtype.startswith(("float", "bfloat")) or each.kind != TENSOR:
+            continue
+        if not (each.range.nan or each.range.any_number):
             continue
         point = ordinary(inputs, layout, draw)
         array = np.array(point[index])

@@ -78,12 +78,12 @@ class Prover:
         """The seconds that were computed since then, here and in the worker."""
         return round(time.process_time() - begun + self._computed, 3)
 
-    def _executed(self, made: Slices, source: Source, finding: Finding) -> Verdict:
+    def _executed(self, chosen: Slices, source: Source, finding: Finding) -> Verdict:
         answer = self._host.run(
             {
-                "original": made.original.as_dict(),
-                "fixed": None if made.fixed is None else made.fixed.as_dict(),
-                "equal": made.fix is not None and made.fix.claim is Claim.EQUAL,
+                "original": chosen.original.as_dict(),
+                "fixed": None if chosen.fixed is None else chosen.fixed.as_dict(),
+                "equal": chosen.fix is not None and chosen.fix.claim is Claim.EQUAL,
                 "differentiated": finding.differentiated.value,
                 "modes": self._modes,
                 "shown_in": list(finding.modes),
@@ -102,23 +102,19 @@ class Prover:
             program(answer, title),
             tuple(InMode(mode, *shown) for mode, shown in answer["modes"].items()),
         )
-        return Verdict(proof, "", witness, answer["mended"], _fix(made, answer))
+        return Verdict(proof, "", witness, answer["mended"], _fix(chosen, answer))
 
 
 def _rank(verdict: Verdict) -> tuple[int, bool]:
     return _ORDER.index(verdict.proof), verdict.mended is False
 
 
-def _since(begun: float) -> float:
-    return round(time.monotonic() - begun, 3)
-
-
-def _fix(made: Slices, answer: dict[str, Any]) -> str:
+def _fix(chosen: Slices, answer: dict[str, Any]) -> str:
     """What the repaired slice does, in words."""
-    if made.fix is None:
-        return f"none: {made.unfixed}" if made.unfixed else "none"
+    if chosen.fix is None:
+        return f"none: {chosen.unfixed}" if chosen.unfixed else "none"
     if answer["mended"] is None:
-        return f"not run: {made.unfixed or answer['unfixed']}"
+        return f"not run: {chosen.unfixed or answer['unfixed']}"
     if not answer["mended"]:
         return "NaN or Inf is left on this input"
     compared = answer["compared"]

@@ -209,32 +209,39 @@ class Search:
 
     def _in_layout(self, layout: Layout) -> Evidence | None:
         best: Evidence | None = None
-        others: list[Point] = []
+        finite: list[Point] = []
         points = hazards(self.inputs, layout, self.draw)
         for at, point in enumerate(points):
             if at == MOST_POINTS or self.over or not point and at:
                 break
-            evidence = self._at(point, layout)
-            if evidence is None:
-                others.append(point)
-            elif best is None or evidence.mended and not best.mended:
+            before = self._eager(point, layout)
+            if before is None:
+                continue
+            if before.finite:
+                finite.append(point)
+            evidence = self._at(point, layout, before)
+            if evidence is not None and (best is None or evidence.mended and not best.mended):
                 best = evidence
             if best is not None and (best.mended is not False or at > MOST_POINTS // 4):
                 break
         if best is None:
-            best = self._in_modes(others[:_IN_MODES], layout)
+            best = self._in_modes(finite[:_IN_MODES], layout)
         if best is None:
             for point in with_nan(self.inputs, layout, self.draw):
                 best = best or self._of_nan(point, layout)
-        return best or self._finite(others, layout)
+        return best or self._finite(finite, layout)
 
-    def _at(self, point: Point, layout: Layout) -> Evidence | None:
-        """The evidence of a point, run eagerly."""
+    def _eager(self, point: Point, layout: Layout) -> Run | None:
+        """The run of the original at a point; None where it fails, or where a value is outside of
+        what the analysis knows of it.
+        """
         assert self._runner is not None
         self.tried += 1
-        before = self._runner.run(point, layout)
-        if before.error or before.outside:
-            return None
+        run = self._runner.run(point, layout)
+        return None if run.error or run.outside else run
+
+    def _at(self, point: Point, layout: Layout, before: Run) -> Evidence | None:
+        """The evidence of a point, run eagerly."""
         kind = before.kind(self.differentiated)
         if not kind and (self._repaired is None or before.finite):
             return None
@@ -249,22 +256,23 @@ class Search:
 
     def _of_nan(self, point: Point, layout: Layout) -> Evidence | None:
         """A point with NaN in it shows something where the fix is finite there."""
-        if self._runner is None or self._repaired is None:
+        before = None if self._repaired is None else self._eager(point, layout)
+        if before is None or self._repaired is None:
             return None
-        self.tried += 1
-        before = self._runner.run(point, layout)
         after = self._repaired.run(point, layout)
-        if not before.error and not after.error and before.tests_unlike(after):
+        if after.error:
+            return None
+        if before.tests_unlike(after):
             said = "the condition comes out otherwise where the data hold NaN"
             return Evidence("test", said, "eager", point, layout, before, after, True)
-        if before.error or before.finite or after.error or not after.finite:
+        if before.finite or not after.finite:
             return None
         kind = before.any_kind
         said = f"{before.words(kind)}, where the data hold NaN"
         return Evidence(kind, said, "eager", point, layout, before, after, True)
 
     def _in_modes(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
-        """What only a graph, or only XLA shows."""
+        """What only a graph, or only XLA shows, at points that are finite eagerly."""
         assert self._runner is not None
         for mode in self.modes:
             if mode == "eager" or self.over:
@@ -273,7 +281,7 @@ class Search:
                 if self.over:
                     return None
                 before = self._runner.compiled(mode, point, layout)
-                if before.error or before.finite:
+                if before.error or not before.fails(self.differentiated):
                     continue
                 after = None
                 if self._repaired is not None:

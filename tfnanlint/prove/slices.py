@@ -255,13 +255,13 @@ class Slicer:
             if value is None or value.kind == "sequence":
                 raise
             del self._steps[before:]
-            self._forget(before)
+            self._forget()
             return None
         if not spellings:
             return None
         return self._step(site, spellings, value)
 
-    def _forget(self, count: int) -> None:
+    def _forget(self) -> None:
         """Take back the names of steps that are not part of the program any more."""
         kept = {step.name for step in self._steps}
         own = {one.name for one in self._inputs.values()} | kept

@@ -20,17 +20,6 @@ _ROOTS: Final = {
     "builtins": ("",),
 }
 _BUILTINS: Final = frozenset("float int abs min max sum pow round len bool".split())
-# What a row computes is what these do; others read files, run Python, print or keep state.
-_UNRUNNABLE: Final = (
-    "py_func",
-    "numpy_function",
-    "print",
-    "read_file",
-    "Assert",
-    "no_op",
-    "decode",
-    "graph_rewrite",
-)
 
 OPERATORS: Final[dict[type, str]] = {
     ast.Add: "+",
@@ -64,9 +53,11 @@ def callees(site: Site) -> tuple[str, ...]:
 
 
 def reached(name: str) -> list[str]:
-    """How a canonical name is written, in the order of trying; [] for what is not run."""
+    """How a canonical name is written, in the order of trying; [] for what is not run. That a row
+    has no effects, its `pure` says.
+    """
     root, _, rest = name.partition(".")
-    if any(word in rest for word in _UNRUNNABLE) or root == "builtins" and rest not in _BUILTINS:
+    if root == "builtins" and rest not in _BUILTINS:
         return []
     return [prefix + rest for prefix in _ROOTS.get(root, ())]
 

@@ -40,12 +40,15 @@ def _answered(job: dict[str, Any]) -> str:
     child = os.fork()
     if child == 0:
         os.close(read)
-        _work(job, write)
+        try:
+            _work(job, write)
+        finally:
+            os._exit(1)
     os.close(write)
     text = _awaited(child, read, time.monotonic() + 6 * job["seconds"] + 20.0)
     os.close(read)
     _, status = os.waitpid(child, 0)
-    if text:
+    if status == 0 and text:
         return text
     killed = (signal.SIGKILL, signal.SIGXCPU)
     reason = (
@@ -84,7 +87,7 @@ def _work(job: dict[str, Any], output: int) -> None:
             "reason": f"it failed: {type(error).__name__}: {said[0][:200]}",
         }
     with os.fdopen(output, "w") as stream:
-        json.dump(answer, stream)
+        stream.write(json.dumps(answer))
     # Leaving through the interpreter would run TensorFlow's exit handlers in a forked process.
     os._exit(0)
 
@@ -92,13 +95,13 @@ def _work(job: dict[str, Any], output: int) -> None:
 def _limit(job: dict[str, Any]) -> None:
     import resource
 
-    size = _resident() + (job["memory"] << 20)
+    size = _address_space() + (job["memory"] << 20)
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     seconds = int(time.process_time() + 2 * job["seconds"]) + 3
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
-def _resident() -> int:
+def _address_space() -> int:
     """The address space that this process has, in bytes."""
     with open("/proc/self/statm") as stream:
         return int(stream.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

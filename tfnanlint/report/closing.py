@@ -48,7 +48,7 @@ class Tally:
         self.unchanged += checked.unchanged
         self.unsure += checked.unsure
         self.cut_short += [f"{checked.path} ({name or 'top level'})" for name in checked.cut_short]
-        unread = any(_leaves_unread(finding, checked) for finding in checked.findings)
+        unread = any(leaves_unread(finding, checked) for finding in checked.findings)
         self.unread += unread
         self.relevant += checked.relevant and not unread
         for finding in checked.findings:
@@ -74,7 +74,7 @@ class Tally:
         return sum(sum(counts.values()) for counts in self.fixed.values())
 
 
-def _leaves_unread(finding: Finding, checked: Checked) -> bool:
+def leaves_unread(finding: Finding, checked: Checked) -> bool:
     """Whether a notice says that nothing in a file was checked. A cell of a notebook that cannot be
     parsed leaves the other cells.
     """

@@ -595,6 +595,7 @@ op(
     "tf.contrib.opt.AdamWOptimizer tf.contrib.opt.NadamOptimizer",
     "optimizer",
     _object("optimizer"),
+    pure=False,
     untested="not a number",
 )
 op(
