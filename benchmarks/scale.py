@@ -8,8 +8,8 @@ reads them: folders, archives, bare git.
 `run FILES.parquet [--only WAY]... [--work DIR]` lints them in each way and compares the rows with
 the first: `batch.lint`, `tfnanlint scan` with one and two processes, a scan that is killed three
 times and resumed, Spark with two executors, Ray with two workers, and both with one that is killed
-in the middle. It prints files a second, CPU seconds for a million lines (of all processes) and the
-memory of the largest Python process; it ends with 1 when rows differ. `--in IN...` adds a way: the
+in the middle. It prints files a second, CPU seconds (of all processes) for a million lines of files
+that name TensorFlow or Keras, and the memory of the largest processes; it ends with 1 when rows differ. `--in IN...` adds a way: the
 scan of the folders (and the shard) that the file was made of, two processes.
 
 `cost FILES.parquet` lints them in one process and prints which share of its CPU time each stage
@@ -298,13 +298,7 @@ WAYS: dict[str, Callable[[str, str], Rows]] = {
 
 def run(path: str, names: list[str], work: str, folders: list[str], shard: str) -> int:
     """Run each way in a process of its own and compare the rows."""
-    file = pq.ParquetFile(path)
-    lines = sum(
-        data.count(b"\n")
-        for group in range(file.num_row_groups)
-        for data in file.read_row_group(group, ["content"]).column(0).to_pylist()
-    )
-    print(f"{machine()}\n{file.metadata.num_rows:,} files, {lines:,} lines", flush=True)
+    checked = _print_input(path)
     results: dict[str, Rows] = {}
     for name in [*names, *(["folders"] if folders else [])]:
         told = pathlib.Path(work, "told")
@@ -321,7 +315,7 @@ def run(path: str, names: list[str], work: str, folders: list[str], shard: str) 
         print(
             f"{name:12} {findings} findings, {files} files, {seconds:.0f} s, "
             f"{files / seconds:.0f} files/s, {watch.cpu:.0f} CPU s, "
-            f"{watch.cpu / max(lines, 1) * 1e6:.1f} for a million lines; MiB: {memory}"
+            f"{watch.cpu / max(checked, 1) * 1e6:.0f} for a million checked lines; MiB: {memory}"
             + (f"; {told.read_text()}" if told.exists() else ""),
             flush=True,
         )
@@ -329,6 +323,25 @@ def run(path: str, names: list[str], work: str, folders: list[str], shard: str) 
     different = [name for name in results if results[name] != results[first]]
     print("all rows equal" if not different else f"different rows: {', '.join(different)}")
     return 1 if different else 0
+
+
+def _print_input(path: str) -> int:
+    """How many lines are in files that name TensorFlow or Keras; printed, with how many files."""
+    file = pq.ParquetFile(path)
+    lines: Counter[bool] = Counter()
+    files: Counter[bool] = Counter()
+    for group in range(file.num_row_groups):
+        for data in file.read_row_group(group, ["content"]).column(0).to_pylist():
+            kind = batch.relevant(data)
+            files[kind] += 1
+            lines[kind] += data.count(b"\n")
+    print(
+        f"{machine()}\n{files.total():,} files, {lines.total():,} lines; {files[True]:,} files "
+        f"({100 * files[True] / max(files.total(), 1):.1f} %) with {lines[True]:,} lines name "
+        "TensorFlow or Keras",
+        flush=True,
+    )
+    return lines[True]
 
 
 def machine() -> str:
@@ -494,10 +507,10 @@ def _print_skew(repositories: dict[str, tuple[float, int]]) -> None:
         print(f"  {name}: {repositories[name][1]:,} files, {share}")
     for workers in (2, 8, 64):
         ends = [_last(workers, [seconds[name] for name in order]) for order in (seconds, largest)]
-        given, first = (end * workers / total for end in ends)
+        listed, by_size = (end * workers / total for end in ends)
         print(
-            f"  {workers} workers: the last ends after {given:.2f} of an even share, "
-            f"{first:.2f} with the largest repositories first"
+            f"  {workers} workers: the last ends after {listed:.2f} of an even share, "
+            f"{by_size:.2f} with the largest repositories first"
         )
 
 
@@ -530,6 +543,9 @@ def _print_memory(memory: list[Memory]) -> int:
             f"{sample.blocks:,} blocks alive"
         )
     half = len(memory) // 2
+    if half == 0:
+        print("too few repositories to tell whether the memory grows: ten are one sample")
+        return 0
     first, second = (
         statistics.median(sample.blocks for sample in part)
         for part in (memory[:half], memory[half:])

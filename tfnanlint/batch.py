@@ -173,7 +173,7 @@ class Judge:
         except Exception as error:  # a bug of tfnanlint costs one file, as on the command line
             checked = failure(path, error)
         seconds = round(time.monotonic() - start, 6)
-        unchecked = [one for one in checked.findings if one.code in _UNCHECKED]
+        unchecked = [each for each in checked.findings if each.code in _UNCHECKED]
         for shown in described(checked):
             yield self._finding_row(row, shown)
         yield replace(

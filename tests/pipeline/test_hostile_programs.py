@@ -135,7 +135,11 @@ def test_work_grows_with_the_count(name):
 def test_the_function_around_a_row_of_a_match():
     lines = ["class C:", "    def f(self, x):", "        match x:"]
     for number in range(5):
-        lines += [f"            case {number}:", f"                y{number} = {number}"]
+        lines += [
+            f"            case {number}:",
+            f"                def g{number}(): return {number}",
+        ]
     source = Source("a.py", "\n".join([*lines, "        return x", "z = 1", ""]))
     around = [function_at(source.tree, row) for row in range(1, len(lines) + 3)]
-    assert around == ["C", *["C.f"] * (len(lines)), ""]
+    cases = [name for number in range(5) for name in ("C.f", f"C.f.g{number}")]
+    assert around == ["C", "C.f", "C.f", *cases, "C.f", ""]

@@ -10,7 +10,7 @@ from tfnanlint.dev import repository
 from tfnanlint.ops.table import load
 from tfnanlint.prove.places import Slices, slices
 from tfnanlint.prove.program import Program
-from tfnanlint.prove.slices import Unsupported
+from tfnanlint.prove.slices import MOST_STEPS, Unsupported
 from tfnanlint.prove.spell import reached
 from tfnanlint.syntax.source import Source
 
@@ -96,6 +96,16 @@ def test_each_branch_has_a_slice():
 def test_ranges_of_tests_hold_for_inputs():
     text = "def f(x):\n    y = tf.nn.relu(x)\n    return 1.0 / y\n"
     assert of(text, "TFN102")[0].original.steps[0].range.lo == 0.0
+
+
+def test_a_slice_ends_where_it_is_too_long():
+    sums = [
+        " + ".join(f"tf.sin({n}.0 * x)" for n in range(start, start + 60)) for start in range(10)
+    ]
+    text = f"def f(x):\n    return tf.math.log(tf.nn.relu(tf.add_n([{', '.join(sums)}])))\n"
+    original = of(text, "TFN101")[0].original
+    assert len(original.steps) <= MOST_STEPS + 2
+    assert (original.site, original.steps[-1].name) == ("log", "log")
 
 
 def test_arguments_stay_where_they_are_written():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -97,7 +98,8 @@ def test_what_cannot_be_checked_is_told():
 
 
 def test_a_budget_ends_one_repository_and_not_the_next():
-    rows = list(lint([Repository("a", TWO_FILES)] * 2, budget=Budget(bytes=len(HELPER))))
+    both = len(HELPER) + len(CALLER)
+    rows = list(lint([Repository("a", TWO_FILES)] * 2, budget=Budget(bytes=both - 1)))
     statuses = [row.status for row in rows if isinstance(row, FileRow)]
     assert statuses == ["irrelevant", "checked", "skipped"] * 2
     late = files(lint([Repository("a", TWO_FILES)], budget=Budget(seconds=-1.0)))
@@ -153,10 +155,20 @@ def test_a_call_that_is_given_up_leaves_nothing_behind():
     assert isinstance(index._files, Disk)
 
 
-def test_threads_wait_for_each_other():
+def test_threads_wait_for_each_other(monkeypatch):
     repositories = [Repository("two", TWO_FILES), Repository("b", {"use.py": CALLER})] * 4
+    check, files = batch.check, []
+
+    def slow(path, data, policy):
+        files.append(index._files)
+        time.sleep(0.005)
+        files.append(index._files)  # another thread would have put its own there
+        return check(path, data, policy)
+
+    monkeypatch.setattr(batch, "check", slow)
     with ThreadPoolExecutor(4) as threads:
         results = list(threads.map(lambda each: list(map(timeless, lint([each]))), repositories))
+    assert files[::2] == files[1::2]
     assert results == [list(map(timeless, lint([each]))) for each in repositories]
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import random
 import shutil
 import subprocess
+import tarfile
+import zipfile
 
 import pytest
 
@@ -147,6 +150,62 @@ def test_a_shard_does_not_depend_on_where_the_input_lies(tmp_path):
 def test_scattered_repositories_are_noticed(tmp_path):
     rows = [(f"r{number % 5}", f"{number}.py", b"") for number in range(50)]
     write(tmp_path / "mixed.parquet", rows, row_group_size=10)
-    write(tmp_path / "sorted.parquet", sorted(rows), row_group_size=10)
+    write(tmp_path / "sorted.parquet", sorted(rows), row_group_size=25)
     assert scattered(references([str(tmp_path / "mixed.parquet")])) == 5.0
     assert scattered(references([str(tmp_path / "sorted.parquet")])) == 1.0
+
+
+@pytest.mark.parametrize("column, value", [("path", 1), ("path", b"a.py"), ("content", [1, 2])])
+def test_a_column_of_another_type_is_told_before_the_scan(tmp_path, column, value):
+    row = {"repository": "x", "path": "a.py", "content": b"a", column: value}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "f.parquet")
+    with pytest.raises(InputError, match=f"the column `{column}` holds"):
+        references([str(tmp_path / "f.parquet")])
+
+
+def test_columns_of_text_may_be_encoded_and_empty(tmp_path):
+    paths = pa.array(["a.py", "b.py"]).dictionary_encode()
+    files = pa.table({"path": paths, "content": pa.nulls(2)})
+    pq.write_table(files, tmp_path / "f.parquet")
+    assert loaded(references([str(tmp_path / "f.parquet")])) == [
+        ("", {"a.py": b""}),
+        ("", {"b.py": b""}),
+    ]
+
+
+def zipped(method, *edits):
+    """The bytes of a zip of two files, with some bytes exchanged."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("\u00e9.py", RISKY)
+        archive.writestr("b.py", random.Random(0).randbytes(500))
+    data = file.getvalue()
+    for old, new in edits:
+        assert old in data
+        data = data.replace(old, new)
+    return data
+
+
+def tarred():
+    """The bytes of a compressed tar."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("a.py"), io.BytesIO())
+    return file.getvalue()
+
+
+NAME = "\u00e9".encode()
+DAMAGED = {
+    "name": zipped(zipfile.ZIP_STORED, (NAME, b"\xff\xff")),
+    "version": zipped(zipfile.ZIP_STORED, (b"PK\1\2\x14\3\x14", b"PK\1\2\x14\3\xff")),
+    "lzma": zipped(zipfile.ZIP_LZMA, (b"\x09\x04\x05\x00\x5d", b"\x09\x04\x05\x00\xff")),
+    "cut off": tarred()[:15],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_archive_is_told(tmp_path, name):
+    (tmp_path / "archive").write_bytes(DAMAGED[name])
+    [reference] = references([str(tmp_path)], each=True)
+    with pytest.raises(InputError, match="archive: "):
+        list(load(reference))

@@ -144,3 +144,25 @@ def test_enclosing_finds_every_expression():
         path = enclosing(source.tree.body, source.span(node), source.span)
         assert any(found is node for found in path), ast.dump(node)
     assert len(nodes) > 60
+
+
+LONG = {
+    "block": "if a:\n" + "    x\n" * 500 + "else:\n    last\n",
+    "cases": "match a:\n    case 2: last\n" + "    case 1: x\n" * 500,
+    "list": "[" + "x, " * 500 + "last]\n",
+    "call": "f(" + "x, " * 500 + "last)\n",
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_enclosing_looks_at_few_of_many(name):
+    source = Source("x.py", LONG[name])
+    asked = []
+
+    def span_of(node):
+        asked.append(node)
+        return source.span(node)
+
+    place = Span(source.text.rindex("last"), source.text.rindex("last") + 4)
+    assert ast.unparse(enclosing(source.tree.body, place, span_of)[-1]) == "last"
+    assert len(asked) < 25  # a search in halves takes 9 of 500

@@ -434,10 +434,7 @@ def _explain_log_flags(parser: argparse.ArgumentParser) -> None:
         help="the files or directories of the program (default: .)",
     )
     _shown_as(parser)
-    _remembering(parser)
-    _rule_choice(parser)
-    _file_choice(parser)
-    _settings(parser)
+    _analysis(parser)
 
 
 def _prove_flags(parser: argparse.ArgumentParser) -> None:
@@ -457,10 +454,7 @@ def _prove_flags(parser: argparse.ArgumentParser) -> None:
         help="full: with the programs that show it (default: %(default)s)",
     )
     _colour(output)
-    _remembering(parser)
-    _rule_choice(parser)
-    _file_choice(parser)
-    _settings(parser)
+    _analysis(parser)
 
 
 def _budget(add: Callable) -> None:
@@ -503,10 +497,7 @@ def _trace_flags(parser: argparse.ArgumentParser) -> None:
         help="the files or directories of the program (default: the folder of the script)",
     )
     _shown_as(parser)
-    _remembering(parser)
-    _rule_choice(parser)
-    _file_choice(parser)
-    _settings(parser)
+    _analysis(parser)
 
 
 def _shown_as(parser: argparse.ArgumentParser) -> None:
@@ -514,6 +505,14 @@ def _shown_as(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("output").add_argument
     add("--output-format", choices=("text", "json"), default="text", help="(default: %(default)s)")
     _colour(add)
+
+
+def _analysis(parser: argparse.ArgumentParser) -> None:
+    """How a command checks the files that it explains or executes."""
+    _remembering(parser)
+    _rule_choice(parser)
+    _file_choice(parser)
+    _settings(parser)
 
 
 def _remembering(parser: argparse.ArgumentParser) -> None:

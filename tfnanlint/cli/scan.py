@@ -43,10 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     )
     progress = _Progress(arguments.quiet)
     try:
-        found = references(arguments.inputs, columns, arguments.each, arguments.revision)
-        _warn_of_scattered(found)
+        listed = references(arguments.inputs, columns, arguments.each, arguments.revision)
+        _warn_of_scattered(listed)
         scan = Scan(
-            found,
+            listed,
             arguments.out,
             orders,
             arguments.jobs,

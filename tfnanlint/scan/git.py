@@ -105,11 +105,11 @@ def _blobs(reference: Reference) -> list[tuple[str, str]]:
     if process.returncode:
         reason = err.decode("utf-8", "replace").strip()
         raise InputError(f"{reference.source}: git cannot read {reference.revision} ({reason})")
-    found = []
+    blobs = []
     for line in out.split(b"\0"):
         head, _, path = line.partition(b"\t")
         mode, kind, name = (head.split() + [b""] * 3)[:3]
         shown = member_path(path.decode("utf-8", "surrogateescape"))
         if kind == b"blob" and mode != b"120000" and shown:
-            found.append((name.decode(), shown))
-    return found
+            blobs.append((name.decode(), shown))
+    return blobs

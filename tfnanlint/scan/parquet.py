@@ -45,10 +45,8 @@ def row_references(paths: list[str], columns: Columns) -> list[Reference]:
     for path in paths:
         file = _opened(path)
         stamp = f"{file.metadata.num_rows} rows"
-        for needed in (columns.path, columns.content):
-            if needed not in file.schema_arrow.names:
-                names = ", ".join(file.schema_arrow.names)
-                raise InputError(f"{path}: no column `{needed}`; it has {names}")
+        _require_text(path, file.schema_arrow, columns.path, ("string",))
+        _require_text(path, file.schema_arrow, columns.content, ("string", "binary"))
         for group in range(file.num_row_groups):
             for name in _names(file, group, columns):
                 if name:
@@ -62,6 +60,21 @@ def row_references(paths: list[str], columns: Columns) -> list[Reference]:
         for name, places in pieces.items()
     ]
     return loose + named
+
+
+def _require_text(path: str, schema: Any, name: str, kinds: tuple[str, ...]) -> None:
+    """Raises `InputError` when a Parquet file has no column of that name and of one of the kinds. A
+    column without values may be of none.
+    """
+    import pyarrow as pa
+
+    if name not in schema.names:
+        raise InputError(f"{path}: no column `{name}`; it has {', '.join(schema.names)}")
+    kind = schema.field(name).type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if str(kind).removeprefix("large_").removesuffix("_view") not in (*kinds, "null"):
+        raise InputError(f"{path}: the column `{name}` holds {kind}, not {' or '.join(kinds)}")
 
 
 def scattered(references: list[Reference]) -> float:

@@ -121,7 +121,9 @@ class Scan:
         self.out = out
         self._part = part
         self._shard = shard
-        self._references = [one for one in references if shard_of(one, shard.count) == shard.index]
+        self._references = [
+            each for each in references if shard_of(each, shard.count) == shard.index
+        ]
         self._pool = Pool(orders, jobs)
         self._plan = {
             "schema_version": SCHEMA_VERSION,
@@ -129,7 +131,7 @@ class Scan:
             "settings": self._pool.judge.settings_hash,
             "shards": shard.count,
             "part_size": part,
-            "input": _digest(one.identity for one in references),
+            "input": _digest(each.identity for each in references),
             "repositories": len(references),
         }
         self._claim_folder(resume)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tfnanlint.batch import SUFFIXES, Repository
 from tfnanlint.scan.collect import PASSED, Collected, InputError, Reference, member_path
+
+# What tarfile, zipfile and the decoders raise on damaged bytes, beside OSError.
+_DAMAGE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    EOFError,
+    UnicodeDecodeError,  # a name in a zip that is marked as UTF-8
+    lzma.LZMAError,
+    zlib.error,
+)
 
 
 def archive_kind(path: str) -> str:
@@ -18,7 +30,10 @@ def archive_kind(path: str) -> str:
         return ""
     if zipfile.is_zipfile(path):
         return "zip"
-    return "tar" if tarfile.is_tarfile(path) else ""
+    try:
+        return "tar" if tarfile.is_tarfile(path) else ""
+    except EOFError:  # compressed, and cut off before the first member: it cannot be loaded
+        return "tar"
 
 
 def load_folder(reference: Reference) -> Iterator[Repository]:
@@ -40,36 +55,46 @@ def load_folder(reference: Reference) -> Iterator[Repository]:
     yield collected.repository()
 
 
+@contextmanager
+def _told(reference: Reference) -> Iterator[None]:
+    """Raises `InputError` with the reason where an archive is damaged."""
+    try:
+        yield
+    except _DAMAGE as error:
+        raise InputError(f"{reference.source}: a broken archive ({error})") from error
+
+
 def load_tar(reference: Reference) -> Iterator[Repository]:
     """The repository of a tar archive. Raises `InputError` where it is broken."""
     collected = Collected(reference.name)
-    try:
-        with tarfile.open(reference.source) as archive:
-            for member in archive:
-                path = member_path(member.name)
-                if member.isfile() and path and collected.wants(path, member.size):
-                    stream = archive.extractfile(member)
-                    if stream is not None:
-                        collected.take(path, stream)
-    except (tarfile.TarError, EOFError, zlib.error) as error:
-        raise InputError(f"{reference.source}: a broken archive ({error})") from error
+    with _told(reference), tarfile.open(reference.source) as archive:
+        for member in archive:
+            path = member_path(member.name)
+            if member.isfile() and path and collected.wants(path, member.size):
+                stream = archive.extractfile(member)
+                if stream is not None:
+                    collected.take(path, stream)
     yield collected.repository()
 
 
 def load_zip(reference: Reference) -> Iterator[Repository]:
     """The repository of a zip archive. Raises `InputError` where it is broken."""
     collected = Collected(reference.name)
-    try:
-        with zipfile.ZipFile(reference.source) as archive:
-            for member in sorted(archive.infolist(), key=lambda item: item.filename):
-                path = member_path(member.filename)
-                if not path or member.is_dir() or not collected.wants(path, member.file_size):
-                    continue
-                try:
-                    with archive.open(member) as stream:
-                        collected.take(path, stream)
-                except (RuntimeError, NotImplementedError) as error:  # encrypted, unknown method
-                    collected.refuse(path, str(error))
-    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{reference.source}: a broken archive ({error})") from error
+    with _told(reference), _opened_zip(reference) as archive:
+        for member in sorted(archive.infolist(), key=lambda item: item.filename):
+            path = member_path(member.filename)
+            if not path or member.is_dir() or not collected.wants(path, member.file_size):
+                continue
+            try:
+                with archive.open(member) as stream:
+                    collected.take(path, stream)
+            except RuntimeError as error:  # encrypted, or an unknown method of compression
+                collected.refuse(path, str(error))
     yield collected.repository()
+
+
+def _opened_zip(reference: Reference) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(reference.source)
+    except NotImplementedError as error:  # it needs a later version of the format
+        raise InputError(f"{reference.source}: {error}") from error

@@ -74,20 +74,18 @@ def _whole(node: ast.AST, span_of: Callable[[ast.AST], Span]) -> Span:
     return whole_span(node, span_of) if isinstance(node, ast.stmt) else span_of(node)
 
 
+def _is_placed(field: str, first: ast.AST) -> bool:
+    """Whether a field whose list has that first node is a block or holds expressions only."""
+    return isinstance(first, ast.stmt) or (field in _EXPRESSIONS and isinstance(first, ast.expr))
+
+
 def _placed_children(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
     """The nearest statements and expressions below a node, in lists that follow the text."""
     waiting = [node]
     while waiting:
         for name, value in ast.iter_fields(waiting.pop()):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                yield value  # a block, which may be long, is handed on as it is
-            if (
-                name in _EXPRESSIONS
-                and isinstance(value, list)
-                and value
-                and isinstance(value[0], ast.expr)
-            ):
-                yield value
+            if isinstance(value, list) and value and _is_placed(name, value[0]):
+                yield value  # it may be long, and is handed on as it is
                 continue
             children = value if isinstance(value, list) else [value]
             placed = [child for child in children if isinstance(child, (ast.stmt, ast.expr))]

@@ -56,9 +56,8 @@ class Location(NamedTuple):
         return f"line {self.row}" if self.cell is None else f"line {self.row} of cell {self.cell}"
 
 
-_CELL = re.compile(
-    r"^#[ \t]?%%", re.M
-)  # what divides a script into parts that are run by themselves
+# What divides a script into parts that are run by themselves.
+_CELL = re.compile(r"^#[ \t]?%%", re.M)
 
 # Encodings in which a file can be written back without changing its meaning, by the names that
 # Python gives them. Codecs such as `unicode_escape` decode to code that the bytes do not show, so

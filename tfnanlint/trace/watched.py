@@ -12,11 +12,15 @@ import os
 import runpy
 import sys
 import traceback
-from typing import Any
 
 MET = 97  # the exit code; no other use of it is known
 _SIGN = "Detected Infinity or NaN"
 _TALLEST = 300  # frames of a stack that are told
+_OPTIMIZERS = (  # the modules that define `Optimizer`
+    "keras.optimizers",
+    "tf_keras.optimizers",
+    "tf_keras.optimizers.legacy",
+)
 
 
 def run(words: list[str]) -> int:
@@ -44,18 +48,19 @@ def run(words: list[str]) -> int:
 
 
 def _step() -> int | None:
-    """The steps that the optimizers of the program have taken."""
+    """The most steps that an optimizer of Keras has taken; None where there is none, and in graphs,
+    where the count has no value that can be read.
+    """
     import gc
 
-    counts = [_iterations(one) for one in gc.get_objects() if hasattr(type(one), "iterations")]
-    return max((count for count in counts if count is not None), default=None)
+    import tensorflow as tf
 
-
-def _iterations(optimizer: Any) -> int | None:
-    try:
-        return int(optimizer.iterations)
-    except (TypeError, ValueError, AttributeError, RuntimeError, NotImplementedError):
+    modules = [sys.modules[name] for name in _OPTIMIZERS if name in sys.modules]
+    kinds = tuple(module.Optimizer for module in modules)
+    if not tf.executing_eagerly():
         return None
+    counts = [int(each.iterations) for each in gc.get_objects() if issubclass(type(each), kinds)]
+    return max(counts, default=None)
 
 
 if __name__ == "__main__":
