@@ -29,6 +29,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -53,19 +55,11 @@ class Program:
         """For every input: the values, then the gradients, as arrays of the dtype that TensorFlow
         gave them.
         """
-        import numpy as np
-        import tensorflow as tf
-
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": mode == "plain"})
         if (mode, dtype) not in self._steps:
             self._steps[mode, dtype] = self._made(mode, dtype)
-        found = []
-        for point in points:
-            values, gradients = self._steps[mode, dtype](*tensors(point, dtype))
-            found.append(
-                [[np.asarray(one) for one in values], [np.asarray(one) for one in gradients]]
-            )
-        return found
+        step = self._steps[mode, dtype]
+        with _graphs(optimized=mode != "plain"):
+            return [_arrays(step(*tensors(point, dtype))) for point in points]
 
     def _made(self, mode: str, dtype: str) -> Any:
         import tensorflow as tf
@@ -98,6 +92,27 @@ class Program:
             op.type not in idle
             for op in tf.function(one).get_concrete_function(*specs).graph.get_operations()
         )
+
+
+@contextmanager
+def _graphs(optimized: bool) -> Iterator[None]:
+    """Within it TensorFlow optimizes graphs or leaves them as they are written. The setting belongs
+    to the process; afterwards graphs are optimized, as by default.
+    """
+    import tensorflow as tf
+
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not optimized})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+
+
+def _arrays(results: tuple[list[Any], list[Any]]) -> list[list[Any]]:
+    """Values and gradients as arrays."""
+    import numpy as np
+
+    return [[np.asarray(result) for result in part] for part in results]
 
 
 def tensors(point: list[Any], dtype: str) -> list[Any]:

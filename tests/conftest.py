@@ -1,6 +1,9 @@
 """Fixtures shared by the test modules."""
 
 import os
+import sys
+
+import pytest
 
 pytest_plugins = ("toy", "runs")
 # Here and in what the tests start: they replace parts of the engine, and the user's own results are
@@ -8,3 +11,18 @@ pytest_plugins = ("toy", "runs")
 os.environ["TFNANLINT_NO_CACHE"] = "1"
 # The same on a pipeline as at a desk: there tfnanlint says more on standard error and keeps no cache.
 os.environ.pop("CI", None)
+
+
+@pytest.fixture(autouse=True)
+def settings_of_tensorflow_as_they_were(request):
+    """A test that needs TensorFlow leaves its settings, which belong to the process, as by default:
+    the tests that follow in this process look at what graphs compute.
+    """
+    yield
+    tf = sys.modules.get("tensorflow")
+    if tf is None or request.node.get_closest_marker("tensorflow") is None:
+        return
+    options = tf.config.optimizer.get_experimental_options()
+    assert {name for name, on in options.items() if on is name.startswith("disable_")} == set()
+    assert not tf.config.functions_run_eagerly()
+    assert not tf.config.optimizer.get_jit()
