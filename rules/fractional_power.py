@@ -37,29 +37,22 @@ https://github.com/mkocabas/focal-loss-keras/issues/5 (a focal loss with gamma b
 
 from tfnanlint.api import (
     Certainty,
-    Claim,
     Context,
     Differentiated,
     Finding,
-    Fix,
     Iterator,
     Site,
     Value,
-    argument,
     ast,
     differences,
     domain,
     evidence,
     moments,
-    quotients,
+    powers,
     repairs,
     rule,
-    traits,
     value_in_words,
 )
-
-# ops that keep a value at 0 or above, and where they say so
-ZEROED = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}
 
 
 @rule(
@@ -105,7 +98,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         "x",
         message(base, exponent, below),
         certainty,
-        fixes(power, exponent, here),
+        powers.fixes_of(here, power, exponent),
         covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)],
     )
 
@@ -153,134 +146,3 @@ def message(base: Value, exponent: float, below: bool) -> str:
             "below 0 the result is NaN, " if below else ""
         ) + "at 0 the gradient is Inf, or NaN after a square"
     return f"power {exponent:g} of {what}: {effect}"
-
-
-def fixes(power: Site, exponent: float, here: Context) -> list[Fix]:
-    if "x" not in power.args or power.value("x").hi <= 0:
-        return []
-    inside = repairs.roots(power.value("x"))
-    if inside and power.differentiated is not Differentiated.NO:
-        # the root's own gradient is infinite at 0, whatever stands around it
-        return repairs.under_the_root(here, inside)
-    masked = (
-        repairs.double_where(
-            here, power, title="mask the base and the result: 0 where the base is 0 or negative"
-        )
-        if exponent > 0
-        else []
-    )
-    if any(quotients.later_divisors(here, power)):
-        here.no_fix = "a later divisor is computed from this result and may then be 0 as well"
-        return []
-    total = epsilon_beside(power, here) if exponent == 0.5 else None
-    if total is not None:
-        # a floor would stand for the same as the epsilon does
-        return normalized(power, total, here) or masked
-    sure = here.precision(power.value("x")).sure
-    return floored(power, exponent, here) + masked if sure or not masked else masked
-
-
-def epsilon_beside(power: Site, here: Context) -> Site | None:
-    """The sum of a root and a small number, `s ** 0.5 + eps`."""
-    outer = next(iter(here.around(power.node)), None)
-    total = here.site(outer, power.point) if isinstance(outer, ast.BinOp) else None
-    if total is None or total.op.name != "tf.add":
-        return None
-    other = total.value("y" if total.args["x"] is power.node else "x")
-    return total if other.exact and 0 < other.lo < 0.1 else None
-
-
-def normalized(power: Site, total: Site, here: Context) -> list[Fix]:
-    """l2_normalize for a vector divided by the root of the sum of its squares and an epsilon."""
-    outer = next(iter(here.around(total.node)), None)
-    quotient = here.site(outer, power.point) if isinstance(outer, ast.BinOp) else None
-    squares = here.made_by(power.value("x"), "tf.reduce_sum", aligned=True)
-    square = moments.squared(squares.value("x")) if squares is not None else None
-    if (
-        square is None
-        or squares is None
-        or not squares.complete
-        or quotient is None
-        or quotient.op.name != "tf.divide"
-        or quotient.args["y"] is not total.node
-        or not here.same(quotient.value("x"), square.value("x"))
-        or here.precision(quotient.value("x")).dtype == "float16"
-        or squares.given("axis")
-        and squares.const("keepdims", None) is not True
-    ):
-        return []
-    param = "y" if total.args["x"] is power.node else "x"
-    named = isinstance(total.args[param], ast.Name) and total.value(param).lo >= 1e-12
-    return here.rewrite(
-        quotient,
-        "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps} ** 2)"
-        if named
-        else "tf.math.l2_normalize({x}, axis={axis})",
-        title="use l2_normalize",
-        claim=Claim.SHIFTED,
-        cost=repairs.COST_OF_ITS_EPSILON
-        if named
-        else "vectors shorter than 1e-6 are scaled by 1e6; others grow by epsilon / length",
-        x=quotient.args["x"],
-        axis=argument(squares, "axis", "axis"),
-        eps=total.args[param],
-    )
-
-
-def floored(power: Site, exponent: float, here: Context) -> list[Fix]:
-    """The base kept where the power and its derivative are finite."""
-    base = power.value("x")
-    bound = floor(exponent, base, here)
-    if bound is None or exponent.is_integer() and not base.nonnegative:
-        return []
-    zero, x = lower_bound(power, here), power.args["x"]
-    template = bound if zero is not None else f"tf.maximum({{x}}, {bound})"
-    return here.rewrite(
-        power,
-        template,
-        node=zero or x,
-        x=zero or x,
-        title=f"keep the base at or above {bound}",
-        claim=Claim.SHIFTED,
-        cost=f"bases below {bound} become {bound} and get no gradient",
-    )
-
-
-def lower_bound(power: Site, here: Context) -> ast.expr | None:
-    """The 0 that the program itself keeps a base at, where it writes that in the base:
-    `tf.clip_by_value(x, 0.0, 1.0)`.
-    """
-    clip = here.made_by(power.value("x"), *ZEROED)
-    if clip is None or clip.node is not power.args["x"] or not clip.complete:
-        return None
-    return next(
-        (
-            clip.args[param]
-            for param in ZEROED[clip.op.name]
-            if isinstance(clip.args.get(param), ast.Constant) and clip.value(param).const == 0
-        ),
-        None,
-    )
-
-
-def floor(exponent: float, base: Value, here: Context) -> str | None:
-    """A small base whose power and derivative fit the dtype."""
-    if exponent > 1:
-        return "0.0"
-    if exponent > 0:
-        return (
-            here.under_power(base, exponent)
-            if base.lo >= 0 and not beside_one(base)
-            else here.epsilon(base)
-        )
-    if base.dtype == "float16":
-        return here.epsilon(base, "divisor") if exponent >= -1 else None
-    # The -5th power of a smaller number overflows, whatever is configured.
-    return (
-        here.epsilon(base, "inverse root") if exponent > -1 else "1e-7" if exponent >= -4 else None
-    )
-
-
-def beside_one(base: Value) -> bool:
-    """1 - p: next to 1 no smaller number than 6e-8 occurs."""
-    return isinstance(base.origin, Site) and base.origin.op.name in traits.ADDITIONS

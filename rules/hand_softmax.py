@@ -29,8 +29,6 @@ No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
-    NO_CONSTANT,
-    Any,
     Certainty,
     Claim,
     Context,
@@ -38,16 +36,14 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
-    Value,
     argument,
     ast,
-    exponential_of,
     of_itself,
     on_a_grid,
     rule,
     shifted_by_maximum,
+    softmax_by_hand,
     tame,
-    traits,
 )
 
 MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))"
@@ -63,10 +59,10 @@ MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dty
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if not quotient.may_be_made_by("x", "tf.exp", "tf.multiply"):
         return
-    total, guard, axis = denominator(quotient)
+    total, guard, axis = softmax_by_hand.denominator(quotient)
     if total is None:
         return
-    exp, masked = numerator(here.widest(quotient.value("x")), here)
+    exp, masked = softmax_by_hand.numerator(here.widest(quotient.value("x")))
     if exp is None or not here.same(total.value("x"), quotient.value("x")):
         return
     x = exp.value("x")
@@ -81,7 +77,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         return
     fixes = (
         softmax(quotient, exp, total, guard, here)
-        if not masked and along_one_axis(total, axis) and exp.complete
+        if not masked and softmax_by_hand.is_along_one_axis(total, axis) and exp.complete
         else []
     )
     form = "exp(x) * mask / sum(exp(x) * mask)" if masked else "exp(x) / sum(exp(x))"
@@ -101,94 +97,6 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         covers=logarithm(quotient, here),
         help=MASK if masked else "",
     )
-
-
-def numerator(value: Value, here: Context) -> tuple[Site | None, bool]:
-    """(the exponential that makes a value, whether it is multiplied with something that is no
-    number: a mask).
-    """
-    exp = exponential_of(value)
-    times = here.made_by(value, "tf.multiply") if exp is None else None
-    for param, other in (("x", "y"), ("y", "x")) if times is not None else ():
-        inner = exponential_of(here.widest(times.value(param)))
-        if inner is not None and times.value(other).kind in ("tensor", "unknown"):
-            return inner, True
-    return exp, False
-
-
-def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:
-    """(the sum that is divided by, whether an epsilon is added to it, the axis that is put in
-    behind the sum).
-    """
-    site, axis = quotient.value("y").origin, None
-    # Keras code casts it to floatx
-    while isinstance(site, Site) and site.op.name in (
-        "tf.cast",
-        "tf.expand_dims",
-        "tf.strided_slice",
-    ):
-        if site.op.name != "tf.cast":
-            axis = inserted(site)
-            if axis is None:
-                return None, False, None
-        site = site.value(site.op.main).origin
-    if not isinstance(site, Site):
-        return None, False, None
-    if site.op.name == "tf.reduce_sum":
-        return site, False, axis
-    if site.op.name in traits.FLOORS:
-        for param, other in (("x", "y"), ("y", "x")):
-            inner, eps = site.value(param).origin, site.value(other)
-            if (
-                isinstance(inner, Site)
-                and inner.op.name == "tf.reduce_sum"
-                and eps.exact
-                and 0 < eps.lo < 0.01
-            ):
-                return inner, True, axis
-    return None, False, None
-
-
-def inserted(site: Site) -> int | None:
-    """The axis of length 1 that `tf.expand_dims(s, axis)`, `s[:, None]` or `s[..., tf.newaxis]`
-    puts in, if that is all they do.
-    """
-    if site.given("axis"):
-        axis = site.const("axis")
-        return axis if type(axis) is int else None
-    index = getattr(site.node, "slice", None)
-    parts: list[Any] = index.elts if isinstance(index, ast.Tuple) else [index]
-    new = (
-        [
-            at
-            for at, part in enumerate(parts)
-            if ast.unparse(part).rsplit(".", 1)[-1] in ("None", "newaxis")
-        ]
-        if index is not None
-        else []
-    )
-    rest = (
-        [ast.unparse(part) for at, part in enumerate(parts) if at not in new]
-        if len(new) == 1
-        else ["?"]
-    )
-    if any(one not in (":", "...") for one in rest):
-        return None
-    return new[0] - len(parts) if "..." in map(ast.unparse, parts[: new[0]]) else new[0]
-
-
-def along_one_axis(total: Site, inserted: int | None) -> bool:
-    """Whether dividing by the sum divides every element by the sum along one axis."""
-    axis = total.const("axis", None)
-    if (
-        not total.complete
-        or total.library == "method"
-        or isinstance(axis, bool)
-        or not isinstance(axis, int)
-    ):
-        return False
-    kept = total.const("keepdims", NO_CONSTANT) is True
-    return inserted is None and (axis == 0 or kept) or inserted == axis and not kept
 
 
 def logarithm(quotient: Site, here: Context) -> list[ast.AST]:

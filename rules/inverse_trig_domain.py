@@ -40,16 +40,13 @@ from tfnanlint.api import (
     Finding,
     Fix,
     Iterator,
-    Note,
     Site,
     Value,
-    ast,
+    angles,
     domain,
     evidence,
     looks_for_nan,
-    moments,
     named_safe,
-    plain,
     rounded,
     rule,
     truth_only,
@@ -79,7 +76,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         or x.kind == "number"
         or where.holds(x)
         or here.hidden(inverse)
-        or shorter_leg(x, here)
+        or angles.is_shorter_leg(x)
     ):
         return
     outside = x.lo < where.lo or x.hi > where.hi
@@ -91,7 +88,9 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
     if not outside and inverse.op.name in FINITE_AT_THE_EDGE and stopped:
         return
     certainty = (
-        Certainty.UNKNOWN if magnitude_of_unknown(x, here) else here.grade(x, surely=where.fails(x))
+        Certainty.UNKNOWN
+        if angles.is_magnitude_of_unknown(x)
+        else here.grade(x, surely=where.fails(x))
     )
     asked = inverse.differentiated is not Differentiated.YES and looks_for_nan(
         here.around(inverse.node)
@@ -114,86 +113,8 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         + (", beyond it NaN" if outside else ""),
         certainty,
         fixes(inverse, where.lo, where.hi, here),
-        doubtful=tested_on_one_side(x, here) or at_rest,
+        doubtful=angles.is_tested_on_one_side(x) or at_rest,
     )
-
-
-def shorter_leg(x: Value, here: Context) -> bool:
-    """where(a > c, b, a) of the sine and the cosine of one angle, |p| / h and |q| / h with
-    h^2 = p^2 + q^2: at most the larger of c and sqrt(1 - c^2).
-    """
-    choice = here.made_by(x, "tf.where", aligned=True)
-    test = here.made_by(choice.value("condition"), "tf.greater") if choice is not None else None
-    if choice is None or test is None or not 0 < test.value("y").lo <= test.value("y").hi < 1:
-        return False
-    if not here.same(test.value("x"), choice.value("y")):
-        return False
-    legs = [leg(choice.value(param), here) for param in ("x", "y")]
-    first, second = legs
-    if first is None or second is None or not here.same(first[1], second[1]):
-        return False
-    root = here.made_by(first[1], "tf.sqrt", "tf.pow")
-    total = here.made_by(root.value("x"), "tf.add") if root is not None else None
-    if total is None or root.op.name == "tf.pow" and root.value("y").const != 0.5:
-        return False
-    squares = [moments.squared(total.value(param)) for param in ("x", "y")]
-    return all(
-        square is not None and any(alike(square, size, here) for size, _ in (first, second))
-        for square in squares
-    )
-
-
-def alike(square: Site, size: Site, here: Context) -> bool:
-    """Whether a square and a magnitude are of one value, by what it is or by how it is written."""
-    if here.same(square.value("x"), size.value("x")):
-        return True
-    one, other = square.args.get("x"), size.args.get("x")
-    written = one is not None and other is not None and ast.dump(one) == ast.dump(other)
-    return written and square.point.scope is size.point.scope
-
-
-def leg(value: Value, here: Context) -> tuple[Site, Value] | None:
-    """|p| and h in |p| / h, where h may be kept above 0."""
-    quotient = here.made_by(value, "tf.divide", aligned=True)
-    size = here.made_by(quotient.value("x"), "tf.abs") if quotient is not None else None
-    if quotient is None or size is None:
-        return None
-    length = quotient.value("y")
-    kept = here.made_by(length, "tf.maximum")
-    for param, other in (("x", "y"), ("y", "x")) if kept is not None else ():
-        if kept.value(other).exact:
-            length = kept.value(param)
-    return size, length
-
-
-def magnitude_of_unknown(x: Value, here: Context) -> bool:
-    """abs(x) of a value of which nothing is known: that it is not negative says nothing about the
-    edge at 1.
-    """
-    inner = here.made_by(x, "tf.abs")
-    return inner is not None and not inner.value("x").known
-
-
-def tested_on_one_side(x: Value, here: Context) -> bool:
-    """2 * p - 1 of a parameter that was only tested on one side, which says nothing about the other
-    edge.
-    """
-    value = plain(x)
-    for _ in range(4):
-        made = here.made_by(value, "tf.multiply", "tf.add", "tf.subtract", "tf.convert_to_tensor")
-        rest = (
-            [
-                made.value(param)
-                for param in ("x", "y")
-                if param in made.args and not made.value(param).exact
-            ]
-            if made is not None
-            else []
-        )
-        if len(rest) != 1:
-            break
-        value = plain(rest[0])
-    return INF in (x.hi, -x.lo) and value is not plain(x) and isinstance(value.origin, Note)
 
 
 def limits(lo: float, hi: float) -> str:

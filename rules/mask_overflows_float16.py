@@ -31,12 +31,12 @@ from tfnanlint.api import (
     Claim,
     Context,
     Finding,
-    Fix,
     Iterator,
     Site,
     Value,
     ast,
     evidence,
+    float16_masks,
     rule,
     texts,
     traits,
@@ -86,7 +86,7 @@ def computed(site: Site, here: Context) -> Iterator[Finding]:
                 f"{text} is {sign} in float16, and 0 * {sign} is NaN: the result is NaN "
                 "wherever the mask is 0",
                 certainty,
-                multiplied(site, c, param, here),
+                float16_masks.fixes_of(here, site, c, param),
             )
         elif site.op.name != "tf.multiply" and certainty is Certainty.MUST:
             yield here.finding(
@@ -169,54 +169,3 @@ def chosen(site: Site, here: Context) -> Iterator[Finding]:
             fixes,
         )
         return
-
-
-def multiplied(site: Site, c: str, param: str, here: Context) -> list[Fix]:
-    """x + (1.0 - mask) * -1e9 becomes a choice; where that sum is not in sight, the number becomes
-    one that float16 has.
-    """
-    outer = next(iter(here.around(site.node)), None)
-    total = (
-        here.site(outer, site.point)
-        if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)
-        else None
-    )
-    mask = site.value(param).origin
-    if (
-        here.broadcasts(site)
-        and total is not None
-        and isinstance(mask, Site)
-        and mask.op.name == "tf.subtract"
-        and mask.value("x").const in (1, 1.0)
-    ):
-        scores = next((total.args[p] for p in ("x", "y") if total.args[p] is not site.node), None)
-        inside = mask.node is site.args.get(param)
-        if (
-            inside
-            and scores is not None
-            and here.repeatable(scores)
-            and site.value(c).lo < 0
-            and mask.value("x").exact
-        ):
-            return here.rewrite(
-                total,
-                "tf.where(tf.cast({mask}, tf.bool), {x}, {low})",
-                x=scores,
-                mask=mask.args["y"],
-                low=f"{here.text(scores)}.dtype.min",
-                title="select with the mask instead of adding",
-                claim=Claim.SHIFTED,
-                cost="masked entries become the lowest number of the dtype",
-            )
-    node = site.args.get(c)
-    if node is None:
-        return []
-    new = "-6e4" if site.value(c).lo < 0 else "6e4"
-    return here.rewrite(
-        site,
-        new,
-        node=node,
-        title=f"use {new}, which float16 can represent",
-        claim=Claim.SHIFTED,
-        cost="masked entries change by 60000 instead",
-    )

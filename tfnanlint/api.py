@@ -20,6 +20,7 @@ from tfnanlint.guards.post_guards import (
 from tfnanlint.guards.size_tests import SizeTests
 from tfnanlint.idioms import (
     absorbed_epsilons,
+    angles,
     cross_entropy,
     densities,
     derivatives,
@@ -37,6 +38,7 @@ from tfnanlint.idioms import (
     radicands,
     ratios,
     relu_outputs,
+    softmax_by_hand,
     weights,
 )
 from tfnanlint.idioms import confusion_counts as tallies
@@ -72,7 +74,7 @@ from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
 from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
 from tfnanlint.rule import cross_entropies as cross_entropy_repairs
-from tfnanlint.rule import input_masks, quotients
+from tfnanlint.rule import float16_masks, input_masks, powers, quotients
 from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
@@ -97,6 +99,7 @@ __all__ = [
     "absorbed",
     "absorbed_epsilon_repairs",
     "absorbed_epsilons",
+    "angles",
     "Any",
     "argument",
     "ast",
@@ -128,6 +131,7 @@ __all__ = [
     "filtered_elements",
     "Finding",
     "Fix",
+    "float16_masks",
     "FLOATS",
     "frameworks",
     "goes_into",
@@ -170,6 +174,7 @@ __all__ = [
     "opposite",
     "Outside",
     "Pairing",
+    "powers",
     "Part",
     "part_of",
     "plain",
@@ -194,6 +199,7 @@ __all__ = [
     "site_behind",
     "SizeTests",
     "SMALLEST",
+    "softmax_by_hand",
     "spot",
     "step",
     "survives",

@@ -23,6 +23,8 @@ CONVERSIONS: Final = ("tf.cast", *MAKES_TENSOR)
 IDENTITIES: Final = ("tf.identity", "tf.debugging.check_numerics")
 COPIES: Final = (*IDENTITIES, "tf.stop_gradient", "tf.ensure_shape")
 RESHAPES: Final = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
+# Ops that can put in an axis of length 1.
+AXIS_INSERTIONS: Final = ("tf.expand_dims", "tf.strided_slice")
 # Each element stays beside the elements that it was beside.
 ALIGNED: Final = (*COPIES, *RESHAPES, "tf.broadcast_to")
 # The number of elements of the result depends on the numbers that they are given.
