@@ -14,8 +14,8 @@ Bad:
 Good:
     x = tf.where(tf.math.is_nan(x), tf.zeros_like(x), x)
 
-(If `x` depends on weights, mask what goes into the operation that makes the NaN: its gradient is
-NaN all the same.)
+If `x` depends on weights, its gradient is still NaN: mask the input of the operation that produces
+the NaN.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
 

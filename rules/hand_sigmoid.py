@@ -18,9 +18,9 @@ Bad:
 Good:
     gate = tf.sigmoid(scores)
 
-The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which for ordinary large
-`x` (10 and more) has up to 5 bits less than that of the written form. Nothing is reported where `x`
-is bounded, as in `1 / (1 + exp(-abs(x)))`.
+The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which for `x` of 10 and
+more is up to 5 bits less accurate than that of the written form. Nothing is reported where `x` is
+bounded, as in `1 / (1 + exp(-abs(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
 

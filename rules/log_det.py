@@ -4,7 +4,15 @@ A determinant is a product of as many factors as the matrix has rows: of a 50 x 
 entries around 0.1 it underflows to 0, around 10 it overflows, and its logarithm is -inf or inf
 although the true value is an ordinary number. `tf.linalg.slogdet` adds the logarithms of the
 factors instead, and gives the logarithm of the magnitude whatever the sign. `tf.linalg.logdet` is
-for matrices that are surely positive definite, a covariance with jitter: it uses a Cholesky factor.
+for matrices that are certainly positive definite, such as a covariance with jitter: it uses a
+Cholesky factor.
+
+See it:
+    >>> matrix = 0.1 * tf.eye(50)
+    >>> float(tf.math.log(tf.linalg.det(matrix)))
+    -inf
+    >>> round(float(tf.linalg.slogdet(matrix)[1]), 3)
+    -115.129
 
 Bad:
     log_volume = tf.math.log(tf.linalg.det(covariance))

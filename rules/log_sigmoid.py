@@ -17,7 +17,7 @@ Good:
     real = tf.math.log_sigmoid(z)
     fake = -tf.math.softplus(z)
 
-Where the logits cannot be had again at the logarithm, return them from the function that makes the
+Where the logits are not available at the logarithm, return them from the function that computes the
 sigmoid (discriminators often do: `return probability, logit`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid

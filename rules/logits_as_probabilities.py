@@ -1,9 +1,17 @@
-"""The output of a layer without activation given to a loss that wants probabilities.
+"""The output of a layer without activation given to a loss that expects probabilities.
 
-`Dense(10)` gives any number. A cross-entropy with `from_logits=False`, which is the default of
-every Keras loss, clips it to [1e-7, 1 - 1e-7] first: where an output is outside, the loss is a
-constant such as 16.1 and its gradient is 0. Accuracy stops improving early, and a row of zeros
-gives NaN in the categorical losses, which divide by the sum.
+The output of `Dense(10)` is unbounded. A cross-entropy with `from_logits=False`, which is the
+default of every Keras loss, clips it to [1e-7, 1 - 1e-7] first: where an output is outside, the
+loss is a constant such as 16.1 and its gradient is 0. Accuracy stops improving early, and a row of
+zeros gives NaN in the categorical losses, which divide by the sum.
+
+See it:
+    >>> logits = tf.constant([[-5.0, 3.0]])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(logits)
+    ...     loss = tf.keras.losses.sparse_categorical_crossentropy(tf.constant([0]), logits)
+    >>> loss.numpy(), tape.gradient(loss, logits).numpy()
+    (array([16.118095], dtype=float32), array([[0., 0.]], dtype=float32))
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(10)])

@@ -17,9 +17,9 @@ Bad:
 Good:
     log_z = tf.reduce_logsumexp(energy, axis=-1)
 
-Of a mean of exponentials it is the same, less the logarithm of how many there are. An epsilon in
-the sum (`log(sum(exp(x)) + eps)`) helps against the small ones only. Nothing is reported where the
-maximum is subtracted by hand, or where the exponents are known to be small.
+For a mean of exponentials, subtract the logarithm of the number of elements. An epsilon in the sum
+(`log(sum(exp(x)) + eps)`) helps against small elements only. Nothing is reported where the maximum
+is subtracted by hand, or where the exponents are known to be small.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
 

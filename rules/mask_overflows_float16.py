@@ -1,9 +1,14 @@
-"""A mask value that float16 cannot hold.
+"""A mask value that float16 cannot represent.
 
-The largest float16 number is 65504. `-1e9` becomes `-inf`, and `(1 - mask) * -1e9` then is
-`0 * -inf`, which is NaN, for exactly the entries that are not masked. Chosen with `tf.where` it is
-`-inf`: a row in which everything is masked becomes NaN in the softmax. Under `mixed_float16` every
-Keras layer computes in float16. bfloat16 has the range of float32 and is not concerned.
+The largest float16 number is 65504. `-1e9` becomes `-inf`, and `(1 - mask) * -1e9` then is `0 *
+-inf`, which is NaN, for exactly the entries that are not masked. Selected with `tf.where` it is
+`-inf`: a fully masked row becomes NaN in the softmax. Under `mixed_float16` every Keras layer
+computes in float16. bfloat16 has the range of float32 and does not overflow here.
+
+See it:
+    >>> open_entry = tf.constant(0.0, tf.float16)
+    >>> float(open_entry * -1e9)
+    nan
 
 Bad:
     half = tf.cast(scores, tf.float16)

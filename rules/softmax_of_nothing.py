@@ -1,10 +1,17 @@
-"""A softmax over a row in which everything is masked with minus infinity.
+"""A softmax over a row in which every entry is masked with minus infinity.
 
-The softmax subtracts the largest logit first. When all logits of a row are `-inf`, that is
-`-inf - (-inf)`, which is NaN, in the value and in the gradient of the whole batch. It happens to
-padding rows, to queries that may look at nothing, to empty sets. Multiplying a mask with `-inf` is
+The softmax subtracts the largest logit first. When all logits of a row are `-inf`, that is `-inf -
+(-inf)`, which is NaN, in the value and in the gradient of the whole batch. It happens for padding
+rows, for queries that may attend to nothing, and for empty sets. Multiplying a mask with `-inf` is
 worse: `0 * -inf` is NaN for exactly those entries that are not masked, whether a softmax follows or
 not.
+
+See it:
+    >>> scores = tf.constant([1.0, 2.0])
+    >>> tf.nn.softmax(tf.where([False, False], scores, -float("inf"))).numpy()
+    array([nan, nan], dtype=float32)
+    >>> tf.nn.softmax(tf.where([False, False], scores, scores.dtype.min)).numpy()
+    array([0.5, 0.5], dtype=float32)
 
 Bad:
     weights = tf.nn.softmax(tf.where(mask, scores, -np.inf))
@@ -12,10 +19,10 @@ Bad:
 Good:
     weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
 
-With the lowest finite number a row with one open entry comes out exactly the same, and a row with
-none gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask,
+With the lowest finite number a row with one unmasked entry gives exactly the same result, and a row
+with none gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask,
 weights.dtype)`). A causal mask, in which every position sees itself, and a mask that keeps the
-largest logits have an open entry in every row: they are not reported. Neither is a softmax of
+largest logits have an unmasked entry in every row: they are not reported. Neither is a softmax of
 `tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces: there both the value and
 the gradient are finite. The logsumexp of such a row is `-inf`, which an exponential, a softplus or
 a sigmoid makes 0: where it goes nowhere else, it is not reported either.

@@ -5,6 +5,12 @@ probabilities they apply the softmax a second time, to values between 0 and 1. T
 loss with 10 classes is then 1.46 instead of 0, and a saturated wrong one (logit 20 too high) has a
 gradient of 3e-9 instead of 1.
 
+See it:
+    >>> label = tf.one_hot(0, 10)
+    >>> perfect = tf.nn.softmax(100.0 * label)
+    >>> round(float(tf.nn.softmax_cross_entropy_with_logits(labels=label, logits=perfect)), 4)
+    1.4612
+
 Bad:
     p = tf.nn.softmax(logits)
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=p)
@@ -12,9 +18,9 @@ Bad:
 Good:
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)
 
-Keras notices a softmax or sigmoid that a layer has as its activation, and goes back to the logits
-with a warning: that is silent here. It does not notice one with another layer or a reshape behind
-it, nor a plain `tf.nn.softmax` in eager mode.
+Keras notices a softmax or sigmoid that a layer has as its activation, and uses the logits with a
+warning: such a model is not reported here. Keras does not notice one that another layer or a
+reshape follows, nor a plain `tf.nn.softmax` in eager mode.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits (its
 warning: "This op expects unscaled logits"),

@@ -16,7 +16,7 @@ Good:
 It has to stand above the code that builds the model: ops that exist already are not checked, and
 XLA ignores it. For a record of everything instead of a stop:
 `tf.debugging.experimental.enable_dump_debug_info(folder, tensor_debug_mode="FULL_HEALTH")`, read in
-TensorBoard (Debugger V2). And fix what tfnanlint finds first: that is faster than both.
+TensorBoard (Debugger V2). Fix the findings of tfnanlint first: that is faster than both.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_numerics,
 https://github.com/tensorflow/docs/blob/master/site/en/r1/guide/debugger.md

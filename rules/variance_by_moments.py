@@ -1,9 +1,9 @@
 """Variance written as mean(x^2) - mean(x)^2.
 
-The two means are nearly equal where the mean is large against the spread, and their difference has
-no correct digit: of `1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negative variance under a
-root or a logarithm is NaN. The gradient suffers in the same way. `tf.math.reduce_variance`
-subtracts the mean first and is never negative.
+Where the mean is large compared with the spread, the two terms are nearly equal, and their
+difference has no correct digit: of `1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negative
+variance under a root or a logarithm is NaN. The gradient suffers in the same way.
+`tf.math.reduce_variance` subtracts the mean first and is never negative.
 
 See it:
     >>> x = tf.fill([5], 1000.1)

@@ -24,8 +24,8 @@ Good:
 Mask the input, keep the outer `tf.where`: the operation then never sees a bad element. `tf.cond` on
 a scalar computes one branch only and needs no second mask.
 
-Often harmless: a sum or another value from a call that cannot be resolved, because it is often a
-count and has no gradient.
+Often harmless: a value from a call that cannot be resolved, because it is often a count and has no
+gradient.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 

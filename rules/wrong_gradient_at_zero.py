@@ -1,10 +1,11 @@
 """Cumulative product with a factor that can be 0: the gradient is finite, and wrong.
 
-TensorFlow differentiates `tf.math.cumprod` by dividing by the factors, and takes 0 for `0 / 0`. The
-gradient of the factor that is 0 is lost, and so is that of all products behind it: for [2, 0, 3]
-the sum of the cumulative products has the gradient [1, 8, 0], but TensorFlow gives [1, 0, 0]. A
-transmittance along a ray (`cumprod(1 - alpha)`), a discount or a stick-breaking weight stops to
-learn as soon as one factor is 0. `tf.reduce_prod` is right there.
+TensorFlow computes the gradient of `tf.math.cumprod` by dividing by the factors, with 0 for `0 /
+0`. The gradient of a factor that is 0 is lost, and so is the part that comes from all later
+products: for [2, 0, 3] the sum of the cumulative products has the gradient [1, 8, 0], but
+TensorFlow gives [1, 0, 0]. A transmittance along a ray (`cumprod(1 - alpha)`), a discount or a
+stick-breaking weight stops learning as soon as one factor is 0. `tf.reduce_prod` has the right
+gradient.
 
 See it:
     >>> x = tf.constant([2.0, 0.0, 3.0])
@@ -20,9 +21,10 @@ Bad:
 Good:
     transmittance = tf.math.cumprod(tf.maximum(1.0 - tf.sigmoid(density), 1e-10), axis=-1, exclusive=True)
 
-A floor far below ordinary factors leaves their product as it is; a small number that is added to
-each moves it, and weights that summed to 1 do no longer. Alternatively sum logarithms: `tf.exp(tf.cumsum(log_factors))`, where the logarithms are had without
-the product (`-tf.math.softplus(z)` for `1 - sigmoid(z)`).
+A floor far below ordinary factors leaves their product unchanged. An epsilon added to each factor
+changes it: weights that summed to 1 no longer do. Alternatively sum the logarithms,
+`tf.exp(tf.cumsum(log_factors))`, if the program can compute them directly (`-tf.math.softplus(z)`
+for `1 - sigmoid(z)`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/cumprod
 
