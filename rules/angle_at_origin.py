@@ -21,8 +21,8 @@ Good:
     heading = tf.where(still, tf.atan2(y, tf.where(still, x, tf.ones_like(x))), tf.zeros_like(y))
 
 The mask gives the same angle everywhere and a gradient of 0 at the origin. For a complex number
-take the angle of its parts, `tf.atan2(tf.math.imag(z), tf.math.real(z))`, in the same way. `x +
-1e-12` as the second argument helps as well, unless x is exactly -1e-12.
+take the angle of its parts, `tf.atan2(tf.math.imag(z), tf.math.real(z))`, in the same way.
+`x + 1e-12` as the second argument helps as well, unless x is exactly -1e-12.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/atan2
 https://github.com/tensorflow/tensorflow/issues/50854 and https://github.com/NEGU93/cvnn/issues/12

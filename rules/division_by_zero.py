@@ -1,11 +1,11 @@
 """Division by a value that can be zero.
 
 Counts, sums over a mask, norms, standard deviations, absolute values and relu outputs are 0 for
-some batch: a sample without positive labels, a constant feature, an empty mask. `x / 0` is Inf, `0
-/ 0` is NaN, and the gradient is NaN either way. `%`, `//`, `tf.math.rsqrt` and `tf.math.reciprocal`
-fail in the same way. A divisor is reported where the program itself shows that it can be 0. A norm,
-a distance or an exponential is 0 for unusual data only: it is reported where a gradient is taken,
-and elsewhere with `--certainty unknown`.
+some batch: a sample without positive labels, a constant feature, an empty mask. `x / 0` is Inf,
+`0 / 0` is NaN, and the gradient is NaN either way. `%`, `//`, `tf.math.rsqrt` and
+`tf.math.reciprocal` fail in the same way. A divisor is reported where the program itself shows that
+it can be 0. A norm, a distance or an exponential is 0 for unusual data only: it is reported where a
+gradient is taken, and elsewhere with `--certainty unknown`.
 
 See it:
     >>> tf.divide([1.0, 0.0], [0.0, 0.0]).numpy()

@@ -15,13 +15,13 @@ Bad:
 Good:
     rate = tf.exp(tf.minimum(scores, 80.0))
 
-By default only an exponential that overflows for every input is reported. With `certainty =
-"unknown"` one that can overflow is reported as well: its exponent is known to reach above the
-limit. Most of these belong to a form that has a stable equivalent (softmax, log-sum-exp, softplus,
-sigmoid), which other rules offer; where none exists, bound the exponent from above, or compute with
-the logarithm instead: a ratio of probabilities is `tf.exp(a - b)`, a variance can be kept as its
-logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too late. There is no automatic fix, because a safe
-bound depends on what the number means.
+By default only an exponential that overflows for every input is reported. With
+`certainty = "unknown"` one that can overflow is reported as well: its exponent is known to reach
+above the limit. Most of these belong to a form that has a stable equivalent (softmax, log-sum-exp,
+softplus, sigmoid), which other rules offer; where none exists, bound the exponent from above, or
+compute with the logarithm instead: a ratio of probabilities is `tf.exp(a - b)`, a variance can be
+kept as its logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too late. There is no automatic fix,
+because a safe bound depends on what the number means.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 https://github.com/IntelLabs/coach/issues/87 (the ratio of likelihoods in PPO)

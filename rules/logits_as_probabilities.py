@@ -21,9 +21,10 @@ Good:
     model = keras.Sequential([keras.layers.Dense(10)])
     model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
-The loss of logits is the better one: with a saturated wrong answer it still has a gradient of about 1. If probabilities are
-wanted from the model itself, give the last layer `activation="softmax"` (or "sigmoid") instead. Metrics such as "accuracy" of
-a binary model compare with 0.5: for logits use `keras.metrics.BinaryAccuracy(threshold=0.0)`.
+The loss of logits is the better one: with a saturated wrong answer it still has a gradient of about
+1. If probabilities are wanted from the model itself, give the last layer `activation="softmax"` (or
+"sigmoid") instead. Metrics such as "accuracy" of a binary model compare with 0.5: for logits use
+`keras.metrics.BinaryAccuracy(threshold=0.0)`.
 
 Often harmless: a model that a test file compiles but neither fits nor evaluates, because its loss
 is never computed.

@@ -1,8 +1,8 @@
 """A mask value that float16 cannot represent.
 
-The largest float16 number is 65504. `-1e9` becomes `-inf`, and `(1 - mask) * -1e9` then is `0 *
--inf`, which is NaN, for exactly the entries that are not masked. Selected with `tf.where` it is
-`-inf`: a fully masked row becomes NaN in the softmax. Under `mixed_float16` every Keras layer
+The largest float16 number is 65504. `-1e9` becomes `-inf`, and `(1 - mask) * -1e9` then is
+`0 * -inf`, which is NaN, for exactly the entries that are not masked. Selected with `tf.where` it
+is `-inf`: a fully masked row becomes NaN in the softmax. Under `mixed_float16` every Keras layer
 computes in float16. bfloat16 has the range of float32 and does not overflow here.
 
 See it:

@@ -1,8 +1,9 @@
 """A mask multiplied with something infinite: 0 * inf is NaN.
 
-`mask * tf.math.log(x)` is NaN wherever the mask is 0 and x is 0, and so is the entropy `p *
-tf.math.log(p)` of a certain prediction. Multiplying by 0 removes finite numbers, not infinities.
-`tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only; its gradient is still NaN.
+`mask * tf.math.log(x)` is NaN wherever the mask is 0 and x is 0, and so is the entropy
+`p * tf.math.log(p)` of a certain prediction. Multiplying by 0 removes finite numbers, not
+infinities. `tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only; its gradient is
+still NaN.
 
 See it:
     >>> (tf.constant([1.0, 0.0]) * tf.math.log([1.0, 0.0])).numpy()

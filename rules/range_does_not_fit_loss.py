@@ -4,9 +4,9 @@
 1e-7], and what was clipped gets no gradient. So does the sparse categorical one. The other
 categorical losses divide by the sum of the outputs: relu or sigmoid outputs that are all 0 give
 NaN, and tanh outputs a sum of either sign. `poisson` takes the logarithm of the prediction: below 0
-it is NaN. And the softmax of one unit is 1 for every input: a model that ends in `Dense(1,
-activation="softmax")` predicts 1 for every input, and no gradient passes through it. (Only the
-binary cross-entropy of Keras uses the logit instead: then the weights change, but not the
+it is NaN. And the softmax of one unit is 1 for every input: a model that ends in
+`Dense(1, activation="softmax")` predicts 1 for every input, and no gradient passes through it.
+(Only the binary cross-entropy of Keras uses the logit instead: then the weights change, but not the
 prediction.)
 
 See it:

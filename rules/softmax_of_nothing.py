@@ -1,10 +1,10 @@
 """A softmax over a row in which every entry is masked with minus infinity.
 
-The softmax subtracts the largest logit first. When all logits of a row are `-inf`, that is `-inf -
-(-inf)`, which is NaN, in the value and in the gradient of the whole batch. It happens for padding
-rows, for queries that may attend to nothing, and for empty sets. Multiplying a mask with `-inf` is
-worse: `0 * -inf` is NaN for exactly those entries that are not masked, whether a softmax follows or
-not.
+The softmax subtracts the largest logit first. When all logits of a row are `-inf`, that is
+`-inf - (-inf)`, which is NaN, in the value and in the gradient of the whole batch. It happens for
+padding rows, for queries that may attend to nothing, and for empty sets. Multiplying a mask with
+`-inf` is worse: `0 * -inf` is NaN for exactly those entries that are not masked, whether a softmax
+follows or not.
 
 See it:
     >>> scores = tf.constant([1.0, 2.0])
@@ -20,12 +20,12 @@ Good:
     weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
 
 With the lowest finite number a row with one unmasked entry gives exactly the same result, and a row
-with none gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask,
-weights.dtype)`). A causal mask, in which every position sees itself, and a mask that keeps the
-largest logits have an unmasked entry in every row: they are not reported. Neither is a softmax of
-`tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces: there both the value and
-the gradient are finite. The logsumexp of such a row is `-inf`, which an exponential, a softplus or
-a sigmoid makes 0: where it goes nowhere else, it is not reported either.
+with none gets equal weights, which have to be masked afterwards
+(`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and
+a mask that keeps the largest logits have an unmasked entry in every row: they are not reported.
+Neither is a softmax of `tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces:
+there both the value and the gradient are finite. The logsumexp of such a row is `-inf`, which an
+exponential, a softplus or a sigmoid makes 0: where it goes nowhere else, it is not reported either.
 
 See also: https://github.com/keras-team/keras/pull/21149,
 https://github.com/stevezheng23/reading_comprehension_tf/pull/69,

@@ -14,8 +14,8 @@ Bad:
 Good:
     loss = tf.reduce_mean(tf.math.softplus(-margin))
 
-Nothing is reported where `x` cannot be large, as in the form that is stable by hand, `log(1 +
-exp(-abs(x)))`.
+Nothing is reported where `x` cannot be large, as in the form that is stable by hand,
+`log(1 + exp(-abs(x)))`.
 
 Often harmless: a weight that is used unchanged, such as the scale of a prior that starts at -6.9,
 because training rarely moves it to 88.

@@ -19,9 +19,9 @@ Good:
     model.fit(x, y, batch_size=32)
 
 Where memory allows one sample only, use `LayerNormalization` or `GroupNormalization`, or freeze the
-statistics with `layer.trainable = False`. For a `tf.data.Dataset` use `dataset.batch(32,
-drop_remainder=True)`. There is no automatic fix: a larger batch needs more memory and another
-learning rate.
+statistics with `layer.trainable = False`. For a `tf.data.Dataset` use
+`dataset.batch(32, drop_remainder=True)`. There is no automatic fix: a larger batch needs more
+memory and another learning rate.
 
 See also: https://github.com/tensorflow/tensorflow/issues/34062,
 https://github.com/tensorflow/models/issues/5066,

@@ -1,7 +1,7 @@
 """Cumulative product with a factor that can be 0: the gradient is finite, and wrong.
 
-TensorFlow computes the gradient of `tf.math.cumprod` by dividing by the factors, with 0 for `0 /
-0`. The gradient of a factor that is 0 is lost, and so is the part that comes from all later
+TensorFlow computes the gradient of `tf.math.cumprod` by dividing by the factors, with 0 for
+`0 / 0`. The gradient of a factor that is 0 is lost, and so is the part that comes from all later
 products: for [2, 0, 3] the sum of the cumulative products has the gradient [1, 8, 0], but
 TensorFlow gives [1, 0, 0]. A transmittance along a ray (`cumprod(1 - alpha)`), a discount or a
 stick-breaking weight stops learning as soon as one factor is 0. `tf.reduce_prod` has the right
