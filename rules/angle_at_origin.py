@@ -50,7 +50,13 @@ from tfnanlint.api import (
 SPECTRA = ("tf.signal.stft", "tf.signal.fft")
 
 
-@rule("TFN208", "angle-at-origin", on="tf.atan2 tf.math.angle", over="TFN103 TFN201 TFN202 TFN203")
+@rule(
+    "TFN208",
+    "angle-at-origin",
+    on="tf.atan2 tf.math.angle",
+    over="TFN103 TFN201 TFN202 TFN203",
+    fixes="mask epsilon_inside",
+)
 def check(angle: Site, here: Context) -> Iterator[Finding]:
     if angle.differentiated is Differentiated.NO or here.hidden(angle):
         return

@@ -15,6 +15,9 @@ See it:
     array([[0., 0.],
            [0., 0.]], dtype=float32)
 
+Repair: use `he_normal` before relu and `glorot_uniform` elsewhere | the gradient is 0, or the first
+loss overflows | the gradient is finite and not 0 | the initial weights: training starts again
+
 Bad:
     hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="zeros")
 

@@ -14,6 +14,9 @@ See it:
     >>> tape.gradient(loss, y).numpy()
     array([0., 0.], dtype=float32)
 
+Repair: `remove_bound` | the bound has no effect and costs a reduction | the same result without the
+reduction |
+
 Bad:
     p = tf.clip_by_value(y, 1e-8, tf.reduce_max(y))
 
@@ -44,7 +47,9 @@ from tfnanlint.api import (
 )
 
 
-@rule("TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum")
+@rule(
+    "TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum", fixes="remove_bound"
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.clip_by_value":
         yield from clipped(site, here)

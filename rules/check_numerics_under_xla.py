@@ -15,6 +15,12 @@ See it:
     >>> float(compiled(tf.constant(float("nan"))))
     nan
 
+Repair: compile without XLA while you look for the NaN | the check is dropped, and the NaN passes |
+the program stops at the first NaN | the function is slower without XLA
+
+Repair: return `tf.reduce_all(tf.math.is_finite(x))` and test it outside | the check is dropped, and
+the NaN passes | the caller sees that a value is not finite | the function returns one value more
+
 Bad:
     @tf.function(jit_compile=True)
     def loss_of(p):

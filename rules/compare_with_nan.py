@@ -57,7 +57,13 @@ KEEPERS = frozenset((*CASTS, *traits.LINEAR))
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 
-@rule("TFN407", "compare-with-nan", on="compare tf.equal tf.not_equal", words="nan NaN NAN")
+@rule(
+    "TFN407",
+    "compare-with-nan",
+    on="compare tf.equal tf.not_equal",
+    words="nan NaN NAN",
+    fixes="is_nan",
+)
 def check(subject, *rest) -> Iterator[Finding]:
     if isinstance(subject, Site):
         yield from judged(subject, subject.op.name == "tf.equal", False, *rest)

@@ -78,6 +78,7 @@ WORDS = {
     silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
     on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod tf.truncatediv tf.truncatemod "
     "tf.math.xdivy tf.image.psnr tf.clip_by_value",
+    fixes="divide_no_nan floor epsilon count_floor epsilon_inside",
 )
 def check(division: Site, here: Context) -> Iterator[Finding]:
     if division.op.name in OTHERS:

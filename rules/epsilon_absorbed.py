@@ -63,6 +63,7 @@ from tfnanlint.api import (
     on="tf.clip_by_value tf.minimum tf.math.log tf.divide tf.sqrt tf.math.rsqrt tf.math.reciprocal",
     over="TFN101 TFN102 TFN202 TFN307 TFN403",
     silent="MAY/YES/XLA",
+    fixes="representable floor softplus",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in traits.CEILINGS:

@@ -84,6 +84,7 @@ STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Na
             *OPTIMIZERS,
         )
     ),
+    fixes="representable epsilon",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     name = site.op.name

@@ -9,6 +9,12 @@ See it:
     >>> tf.exp([88.0, 89.0]).numpy()
     array([1.6516363e+38,           inf], dtype=float32)
 
+Repair: bound the exponent from above | the exponential is Inf | value and gradient are finite |
+exponents above the bound become the bound and get no gradient
+
+Repair: use the stable form of the whole expression, such as `tf.nn.softmax` | the exponential
+inside is Inf, and the result NaN | value and gradient are finite | nothing: the same function
+
 Bad:
     rate = tf.exp(tf.maximum(scores, 100.0))
 

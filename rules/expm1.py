@@ -11,6 +11,9 @@ See it:
     >>> tf.math.expm1([1e-8]).numpy()
     array([1.e-08], dtype=float32)
 
+Repair: `expm1` | the digits of a small `x` are lost, and below 6e-8 the result is 0 | the result is
+right to the last digit |
+
 Bad:
     growth = tf.exp(rate) - 1.0
 
@@ -54,6 +57,7 @@ NEAR = 0.01  # next to 1, numbers below lose two digits and more
     on="tf.subtract",
     needs="exp( exp) exp, exponential",
     silent="MAY/YES/DOUBTFUL",
+    fixes="expm1",
 )
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     for param, other, sign in (("x", "y", ""), ("y", "x", "-")):

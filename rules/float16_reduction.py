@@ -66,7 +66,7 @@ COUNTING = traits.MEANS
 SQUARES = tuple(name for name, made in SUMS.items() if made == "sum of squares")
 
 
-@rule("TFN604", "float16-reduction", on="file", words="float16 .half")
+@rule("TFN604", "float16-reduction", on="file", words="float16 .half", fixes="float32")
 def check(module: object, here: Context) -> Iterator[Finding]:
     for name in CALLS:
         for node, point in here.calls(name):

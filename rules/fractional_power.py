@@ -69,6 +69,7 @@ ZEROED = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}
     on="tf.pow",
     over="TFN201 TFN202 TFN203",
     silent="MAY/NO MAY/UNKNOWN",
+    fixes="l2_normalize floor mask epsilon_inside",
 )
 def check(power: Site, here: Context) -> Iterator[Finding]:
     where = domain(power, "x")

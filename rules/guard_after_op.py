@@ -84,6 +84,7 @@ LIBRARY = {
     default="MUST MAY",
     over="TFN201 TFN202 TFN203",
     silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    fixes="epsilon_inside l2_normalize",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in LIBRARY:

@@ -40,6 +40,7 @@ GRAPHS = ("placeholder", "Session", "disable_v2_behavior", "disable_eager_execut
     "guard-discarded",
     on="tf.clip_by_value tf.clip_by_norm tf.clip_by_global_norm tf.maximum tf.minimum tf.where "
     "ops.nan_to_num tf.debugging.check_numerics",
+    fixes="assign",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if not here.discarded(site.node):

@@ -59,6 +59,7 @@ ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
     on="tf.math.log ops.log2 ops.log10",
     over="TFN101 TFN102",
     silent="MAY/ANY/TESTS MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     guard = log.value("x").origin

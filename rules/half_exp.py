@@ -41,6 +41,7 @@ from tfnanlint.api import (
     on="tf.sqrt K.sqrt tf.math.rsqrt tf.pow",
     needs="exp( exp) exp, exponential",
     over="TFN102 TFN104 TFN106 TFN202 TFN204 TFN206",
+    fixes="half_exp",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     if not root.may_be_made_by(root.op.main, "tf.exp"):

@@ -62,6 +62,7 @@ from tfnanlint.api import (
     "hand-cross-entropy",
     on="tf.math.log tf.math.log1p",
     over="TFN101 TFN207 TFN301 TFN302 TFN402 TFN307 TFN405",
+    fixes="log_softmax cross_entropy_with_logits log_sigmoid log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     logarithm = logged(log)

@@ -55,6 +55,7 @@ from tfnanlint.api import (
     on="tf.divide tf.math.reciprocal",
     needs="exp( exp) exp, exponential",
     over="TFN102 TFN106",
+    fixes="sigmoid tanh",
 )
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if quotient.op.name == "tf.divide":

@@ -59,6 +59,7 @@ MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dty
     on="tf.divide tf.math.divide_no_nan",
     needs="exp( exp) exp, exponential",
     over="TFN101 TFN102 TFN106",
+    fixes="softmax",
 )
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if not quotient.may_be_made_by("x", "tf.exp", "tf.multiply"):

@@ -14,6 +14,9 @@ See it:
     >>> float(curvature), float(tape.gradient(curvature, x))
     (2.0, nan)
 
+Repair: write the power as a product, `x * x` | the derivative at 0 is NaN | every derivative is
+finite | nothing: the same function
+
 Bad:
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)

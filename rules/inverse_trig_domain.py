@@ -71,6 +71,7 @@ NAMES = {
     "inverse-trig-domain",
     on="tf.asin tf.acos tf.atanh tf.acosh tf.math.erfinv tf.math.erfcinv tf.math.ndtri",
     silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="floor margin clip",
 )
 def check(inverse: Site, here: Context) -> Iterator[Finding]:
     x, where = inverse.value("x"), domain(inverse, "x")

@@ -10,6 +10,9 @@ See it:
     >>> loss(labels=tf.constant([3]), logits=tf.zeros([1, 3])).numpy()
     array([nan], dtype=float32)
 
+Repair: count the classes from 0, or give the layer more units | an error on the CPU, NaN on a GPU
+and under XLA | loss and gradient are finite | the labels, or the outputs of the model: train again
+
 Bad:
     labels = tf.constant([1, 2, 3])
     logits = keras.layers.Dense(3)(x)

@@ -16,6 +16,9 @@ See it:
     >>> float(loss)
     nan
 
+Repair: divide the learning rate by 10 until the loss falls | the loss grows until it is NaN | the
+loss falls from the first steps on | the length of the steps: training may take longer
+
 Bad:
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile(optimizer=keras.optimizers.Adam(learning_rate=0.5), loss="mse")

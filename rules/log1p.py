@@ -12,6 +12,9 @@ See it:
     >>> tf.math.log1p([1e-8]).numpy()
     array([1.e-08], dtype=float32)
 
+Repair: `log1p` | the digits of a small `x` are lost, and below 6e-8 the result is 0 | the result is
+right to the last digit |
+
 Bad:
     change = tf.math.log(1.0 + rate)
 
@@ -52,7 +55,7 @@ from tfnanlint.api import (
 KEPT = 5e-7
 
 
-@rule("TFN307", "log1p", on="tf.math.log", preview=True)
+@rule("TFN307", "log1p", on="tf.math.log", preview=True, fixes="log1p")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total = here.made_by(log.value("x"), *traits.ADDITIONS, aligned=True)
     param = summand(total) if total is not None else None

@@ -35,7 +35,7 @@ No public report known; included because executing it shows the problem.
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, rule
 
 
-@rule("TFN313", "log-det", on="tf.math.log", over="TFN101")
+@rule("TFN313", "log-det", on="tf.math.log", over="TFN101", fixes="slogdet logdet")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     det = here.made_by(log.value("x"), "tf.linalg.det", aligned=True)
     absolute = here.made_by(log.value("x"), "tf.abs", aligned=True) if det is None else None

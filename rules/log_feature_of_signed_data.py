@@ -10,6 +10,9 @@ See it:
     >>> np.log(np.array([0.5, -1.0, -1.5]) + 1.0)
     array([0.40546511,       -inf,        nan])
 
+Repair: use `sign(x) * log1p(abs(x))`, or `arcsinh(x)` | the feature is NaN below the shift and -inf
+at it | the feature is finite for every number | the values of the feature: train again
+
 Bad:
     features = np.log(np.random.randn(100, 4) + 3.0)
     model.fit(features, y)

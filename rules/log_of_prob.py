@@ -77,6 +77,7 @@ LOG_2 = "0.6931471805599453"
     on="tf.math.log",
     over="TFN101 TFN307",
     silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL",
+    fixes="log_prob softplus",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     prob = here.made_by(log.value("x"), "method.prob", aligned=True)

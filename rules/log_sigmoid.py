@@ -44,7 +44,13 @@ from tfnanlint.api import (
 )
 
 
-@rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307 TFN204 TFN206")
+@rule(
+    "TFN302",
+    "log-sigmoid",
+    on="tf.math.log tf.math.log1p",
+    over="TFN101 TFN307 TFN204 TFN206",
+    fixes="log_sigmoid softplus log_factors floor",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0

@@ -55,6 +55,7 @@ from tfnanlint.api import (
     on="tf.math.log",
     over="TFN101 TFN307 TFN204 TFN206",
     silent="MAY/NO/DOUBTFUL",
+    fixes="log_softmax log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")

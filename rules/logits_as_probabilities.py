@@ -67,6 +67,7 @@ NAMES = {
     "logits-as-probabilities",
     on=" ".join((COMPILE, *(name for name in FAMILIES if name.startswith(("keras.", "K."))))),
     silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL",
+    fixes="from_logits activation",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     for pair in here.pairings(site):

@@ -47,7 +47,13 @@ from tfnanlint.api import (
 )
 
 
-@rule("TFN305", "logsumexp", on="tf.math.log", over="TFN101 TFN106 TFN307 TFN204 TFN206")
+@rule(
+    "TFN305",
+    "logsumexp",
+    on="tf.math.log",
+    over="TFN101 TFN106 TFN307 TFN204 TFN206",
+    fixes="logsumexp",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total, guard = summed(log)
     exp = exponential_of(total.value("x")) if total is not None else None

@@ -15,6 +15,9 @@ See it:
     >>> float(tape.gradient(loss, w)), float(tape.gradient(scaled, w)) > 0
     (0.0, True)
 
+Repair: scale the loss with a `LossScaleOptimizer` | gradients below 6e-8 are 0 | gradients down to
+about 1e-12 are kept | nothing but the gradients that were 0
+
 Bad:
     keras.mixed_precision.set_global_policy("mixed_float16")
     optimizer = keras.optimizers.SGD(0.1)

@@ -51,7 +51,14 @@ LARGEST = 65504.0
 POLICIES = ("mixed_float16", "float16")
 
 
-@rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
+@rule(
+    "TFN601",
+    "mask-overflows-float16",
+    on="file",
+    words="float16",
+    over="TFN506",
+    fixes="representable lowest select",
+)
 def check(module: object, here: Context) -> Iterator[Finding]:
     rows = here.source.rows_where(texts.writes_large_number)
     for site in here.applications(rows, named(map(here.source.code_on, rows))):

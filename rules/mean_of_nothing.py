@@ -62,6 +62,7 @@ RESULTS = {
     on="tf.reduce_mean tf.reduce_max tf.reduce_min tf.math.reduce_variance tf.math.reduce_std",
     needs="boolean_mask dynamic_partition gather",
     silent="MAY/NO/DOUBTFUL",
+    fixes="divide_no_nan",
 )
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
     if not here.may_stem(reduction, "x", CHOOSING, filtered_elements.ELEMENTWISE):

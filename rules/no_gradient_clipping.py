@@ -13,6 +13,9 @@ See it:
     >>> float(tape.gradient(state, w))
     inf
 
+Repair: pass `clipnorm=1.0` to the optimizer | one long sequence can give an infinite step | the
+length of every step is bounded | gradients longer than 1 are scaled to length 1
+
 Bad:
     model = keras.Sequential([keras.layers.LSTM(64), keras.layers.Dense(1)])
     model.compile(optimizer=keras.optimizers.SGD(0.1), loss="mse")

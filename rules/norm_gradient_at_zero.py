@@ -63,6 +63,7 @@ from tfnanlint.api import (
     on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
     default="MUST MAY UNKNOWN",
     silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL",
+    fixes="mask epsilon_inside",
 )
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")

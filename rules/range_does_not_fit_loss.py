@@ -17,6 +17,9 @@ See it:
     >>> loss.numpy(), tape.gradient(loss, tanh).numpy()
     (array([16.118095], dtype=float32), array([[0.]], dtype=float32))
 
+Repair: `activation` | outputs outside the range are clipped without a gradient, or make the loss
+NaN | every output is in the range of the loss |
+
 Bad:
     model = keras.Sequential([keras.layers.Dense(1, activation="tanh")])
     model.compile(optimizer="adam", loss="binary_crossentropy")
@@ -85,6 +88,7 @@ COST = "the network computes a different function: train it again"
     on=" ".join((COMPILE, *FAMILIES, "file")),
     words="softmax",
     silent="MUST/UNKNOWN/TESTS MUST/NO/TESTS",
+    fixes="activation",
 )
 def check(site: object, here: Context) -> Iterator[Finding]:
     if not isinstance(site, Site):  # a file

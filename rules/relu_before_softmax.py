@@ -13,6 +13,8 @@ See it:
     >>> tape.gradient(loss, w).numpy()
     array([[-0.,  0.,  0.]], dtype=float32)
 
+Repair: `remove_relu` | logits below 0 become 0 and get no gradient | every logit gets a gradient |
+
 Bad:
     logits = tf.nn.relu(tf.matmul(hidden, w) + b)
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)
@@ -75,6 +77,7 @@ SOFTMAX_LAYERS = ("keras.layers.Softmax", "keras.layers.Activation")
     "TFN501",
     "relu-before-softmax",
     on=" ".join(("tf.nn.softmax", *LOSSES, *FROM_LOGITS, *LOSS_CLASSES, *SOFTMAX_LAYERS)),
+    fixes="remove_relu",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     relu = fed_by(site, here)

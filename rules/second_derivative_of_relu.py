@@ -17,6 +17,10 @@ See it:
     >>> float(slope), float(outer.gradient(slope, x, unconnected_gradients="zero"))
     (4.0, 0.0)
 
+Repair: use an activation with a second derivative, such as `tanh` | the second derivative is 0, and
+a loss computed from it has no gradient | the second derivative is not 0 | the network computes a
+different function: train it again
+
 Bad:
     net = tf.keras.Sequential(
         [tf.keras.layers.Dense(20, activation="relu"), tf.keras.layers.Dense(1)]

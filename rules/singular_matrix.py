@@ -74,6 +74,7 @@ FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
     "singular-matrix",
     on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet "
     "tf.linalg.svd tf.linalg.eigh",
+    fixes="jitter",
 )
 def check(factored: Site, here: Context) -> Iterator[Finding]:
     x = factored.value("x")

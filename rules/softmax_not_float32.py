@@ -41,7 +41,7 @@ ACTIVATIONS = {
 SHOWN = {"softmax": "0 for logits 17 below the largest", "sigmoid": "1 from 8 on"}
 
 
-@rule("TFN602", "softmax-not-float32", on="file", words="float16")
+@rule("TFN602", "softmax-not-float32", on="file", words="float16", fixes="float32")
 def check(module: object, here: Context) -> Iterator[Finding]:
     for site in here.output_layers():
         yield from judged(site, here)

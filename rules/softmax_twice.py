@@ -11,6 +11,12 @@ See it:
     >>> round(float(tf.nn.softmax_cross_entropy_with_logits(labels=label, logits=perfect)), 4)
     1.4612
 
+Repair: `pass_logits` | the softmax is applied twice: the loss never reaches 0, and the gradient is
+small | the softmax is applied once |
+
+Repair: `no_from_logits` | the softmax is applied twice: the loss never reaches 0, and the gradient
+is small | the softmax is applied once |
+
 Bad:
     p = tf.nn.softmax(logits)
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=p)
@@ -50,7 +56,13 @@ PRODUCERS = {"tf.nn.softmax": ("softmax", "logits"), "tf.sigmoid": ("sigmoid", "
 APPLIED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
 
 
-@rule("TFN502", "softmax-twice", on=" ".join((COMPILE, "tf.nn.softmax", *FAMILIES)), over="TFN501")
+@rule(
+    "TFN502",
+    "softmax-twice",
+    on=" ".join((COMPILE, "tf.nn.softmax", *FAMILIES)),
+    over="TFN501",
+    fixes="pass_logits no_from_logits",
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.nn.softmax":
         yield from of_softmax(site, here)

@@ -53,6 +53,7 @@ from tfnanlint.api import (
     on="tf.math.log tf.math.log1p",
     over="TFN101 TFN106 TFN307 TFN204 TFN206",
     silent="MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="softplus",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     exp = exponential(log)

@@ -60,6 +60,7 @@ from tfnanlint.api import (
     on="tf.sqrt K.sqrt tf.math.rsqrt",
     over="TFN102 TFN202 TFN203 TFN310",
     silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="reduce_variance floor",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")

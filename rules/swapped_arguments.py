@@ -11,6 +11,9 @@ See it:
     >>> loss(y_true, y_pred).numpy(), loss(y_pred, y_true).numpy()
     (array([0.5108256], dtype=float32), array([6.412096], dtype=float32))
 
+Repair: `swap` | the loss takes the logarithm of the labels: it is infinite, clipped or wrong | the
+loss takes the logarithm of the predictions |
+
 Bad:
     loss = keras.losses.binary_crossentropy(y_pred, y_true)
 
@@ -52,7 +55,13 @@ OUTPUTS = (*traits.PROBABILITIES, "tf.nn.log_softmax")
 INTEGERS = ("bool", "uint8", "int32", "int64")
 
 
-@rule("TFN408", "swapped-arguments", on=" ".join((COMPILE, *FAMILIES)), over="TFN502 TFN503 TFN504")
+@rule(
+    "TFN408",
+    "swapped-arguments",
+    on=" ".join((COMPILE, *FAMILIES)),
+    over="TFN502 TFN503 TFN504",
+    fixes="swap",
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == COMPILE:
         yield from own_losses(site, here)

@@ -5,6 +5,9 @@ a terminal. It works in graphs of TensorFlow 1 only. `tf.debugging.enable_check_
 same for eager code, tf.function and graphs, without a terminal: the program stops with the name and
 the stack of the first op that returned NaN or Inf.
 
+Repair: `check_numerics` | the session waits for a command at every run | the program stops at the
+first NaN and names its op |
+
 Bad:
     from tensorflow.python import debug as tf_debug
     session = tf_debug.LocalCLIDebugWrapperSession(session)
@@ -29,7 +32,9 @@ from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, as
 WRAPPER = "tf.python.debug.LocalCLIDebugWrapperSession"
 
 
-@rule("TFN901", "tfdbg-v1", on=f"{WRAPPER} tf.python.debug.LocalCLIDebugHook")
+@rule(
+    "TFN901", "tfdbg-v1", on=f"{WRAPPER} tf.python.debug.LocalCLIDebugHook", fixes="check_numerics"
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if "LocalCLI" not in site.name:
         return  # one that writes files, for whatever purpose

@@ -10,6 +10,10 @@ See it:
     >>> layer(tf.constant([[3.0, -7.0]]), training=True).numpy()
     array([[0., 0.]], dtype=float32)
 
+Repair: use a larger batch, or `LayerNormalization` | every normalised value is 0, and earlier
+layers get no gradient | the normalised values depend on the input | the statistics of the layer,
+and the memory that a step needs
+
 Bad:
     model = keras.Sequential([keras.layers.Dense(32), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
     model.fit(x, y, batch_size=1)

@@ -12,6 +12,9 @@ See it:
     >>> float(loss), tape.gradient(loss, w).numpy()
     (nan, array([20., nan], dtype=float32))
 
+Repair: drop or fill the rows with missing values | one NaN makes the loss and every weight NaN |
+loss and weights are finite | the data used for training
+
 Bad:
     table = np.genfromtxt("houses.csv", delimiter=",")
     model.fit(table[:, :3], table[:, 3])

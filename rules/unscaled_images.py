@@ -14,6 +14,10 @@ See it:
     >>> float(loss)
     nan
 
+Repair: divide the images by 255 | the first gradients are some hundred times too large | the first
+gradients fit the initial weights | the inputs of the model: scale them in tests and predictions as
+well
+
 Bad:
     (x_train, y_train), _ = keras.datasets.mnist.load_data()
     model.fit(x_train, y_train)

@@ -10,6 +10,9 @@ See it:
     >>> float(tf.reduce_mean(x**2) - tf.reduce_mean(x) ** 2)
     -0.0625
 
+Repair: `reduce_variance` | no digit is correct, and the variance can be negative | the variance is
+correct and never negative |
+
 Bad:
     variance = tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0))
 
@@ -48,6 +51,7 @@ KEPT_ABOVE = frozenset(("maximum", "clip_by_value", "clip", "relu", "abs"))
     on="tf.subtract tf.add",
     needs="mean moments sum pool conv",
     silent="MAY/ANY/TESTS",
+    fixes="reduce_variance",
 )
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     found = moments.variance_of(minus)

@@ -57,6 +57,7 @@ from tfnanlint.api import (
     on="tf.where K.switch tf.boolean_mask ops.nan_to_num",
     over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206 TFN405",
     silent="MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     found = here.masks.behind(choice)

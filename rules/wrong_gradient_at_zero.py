@@ -15,6 +15,9 @@ See it:
     >>> tape.gradient(y, x).numpy()
     array([1., 0., 0.], dtype=float32)
 
+Repair: `floor` | the gradient is finite but wrong where a factor is 0 | the gradient of the other
+factors is right |
+
 Bad:
     transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density), axis=-1, exclusive=True)
 
@@ -51,7 +54,7 @@ from tfnanlint.api import (
 FLOORS = {"float16": "1e-4"}  # with a reciprocal that the dtype has
 
 
-@rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod")
+@rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod", fixes="floor")
 def check(product: Site, here: Context) -> Iterator[Finding]:
     x = product.value("x")
     if not here.numeric(x) or x.nonzero or x.guarded or flat(x, here):
