@@ -1,5 +1,5 @@
-"""docs/rules, the README's rule table, docs/conventions.md, the manual page, the schema and the pages of
-verdicts, written from their sources.
+"""docs/rules, the README's rule table, docs/conventions.md, the manual page, the schema, the scripts of
+`tfnanlint completion` and the pages of verdicts, written from their sources.
 `python -m tfnanlint.dev.docs [--check]`.
 """
 
@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 from tfnanlint.config.keys import KEYS, schema
-from tfnanlint.dev import conventions, executed_repairs, manual, scores, verdicts
+from tfnanlint.dev import completions, conventions, executed_repairs, manual, scores, verdicts
 from tfnanlint.dev import map as structure
 from tfnanlint.dev.catalogue import stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
@@ -35,6 +35,7 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     found[ROOT / "docs" / "fixes.md"] = scores.page()
     found[repairs.DATA] = executed_repairs.data(rules)
     found |= verdicts.pages()
+    found |= completions.scripts()
     architecture = ROOT / "docs" / "architecture.md"
     found[architecture] = with_table(architecture.read_text(), structure.table(ROOT), "packages")
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
