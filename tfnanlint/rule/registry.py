@@ -722,7 +722,7 @@ class Context:
         try:
             kinds = ast.Expr if without is None else (ast.Expr, ast.Assign)
             if not isinstance(statement, kinds) or statement.value is not site.node:
-                raise rewrite.NoFix("the expression is not a statement")
+                raise rewrite.NoFix("the call is not a statement of its own")
             edits = rewrite.replace_statement(
                 self.source, statement, template, holes, self._spelling(site)
             )
