@@ -451,14 +451,14 @@ def test_what_is_shown_of_a_broken_cell(shell):
     shell.write("a.ipynb", text("import tensorflow as tf", "x = 1\np = tf.log(x", LOG))
     shown = shell.run("check", "--config", "preview = true").text
     assert shown == (
-        "a.ipynb:cell 2:2:11: error: TFN001 this cell is not checked: syntax error: '(' was never\n"
-        "    closed\n"
+        "a.ipynb:cell 2:2:11: error: TFN001 this cell is not checked: syntax error: '(' was never closed\n"
         "  2 | p = tf.log(x\n"
         "    |           ^\n"
         "\n"
         "a.ipynb:cell 3:1:5: warning: TFN301 [*] log of a softmax\n"
         "  1 | y = tf.log(tf.nn.softmax(z))\n"
         "    |     ^^^^^^^^^^^^^^^^^^^^^^^^ between 0 and 1\n"
+        "  from cell 3, line 1: its argument is between 0 and 1\n"
         "  fix: use log_softmax (same result, at least as accurate)\n"
         "    + y = tf.nn.log_softmax(z)\n"
         "\n"
