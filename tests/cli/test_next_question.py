@@ -187,6 +187,7 @@ def test_a_page_is_as_wide_as_the_terminal():
         "\nBad:\n    a_line_of_code_stays_as_it_is = 1\n"
     )
     assert folded("a b\nc d\n\ne", 80) == "a b c d\n\ne"
+    assert folded("one two `a = 1`", 12) == "one two\n`a = 1`"
 
 
 @pytest.mark.parametrize(

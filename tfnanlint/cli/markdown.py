@@ -45,7 +45,10 @@ def folded(text: str, width: int) -> str:
         if paragraph and (apart or _ITEM.match(line)):
             lead = match[0] if (match := _ITEM.match(paragraph[0])) else ""
             words = " ".join(part.strip() for part in paragraph).removeprefix("- ")
-            lines += wrapped(words, width, lead, " " * len(lead))
+            kept = _CODE.sub(lambda match: match[0].replace(" ", "\0"), words)
+            lines += [
+                line.replace("\0", " ") for line in wrapped(kept, width, lead, " " * len(lead))
+            ]
             paragraph = []
         if apart:
             lines.append(line)

@@ -88,7 +88,7 @@ def _repaired(rule: Rule, plain: bool) -> list[str]:
     rows = repairs(rule.code, rule.doc)
     if not rows:
         return []
-    said = ["\n".join(map(_block, rows)) if plain else _table(rows)]
+    said = _blocks(rows) if plain else [_table(rows)]
     if len(rule.fixes) > 1:
         table = f"[tool.tfnanlint.rules.{rule.code}]"
         said.append(f'To be offered one of them only: `fix = "{rule.fixes[0]}"` in `{table}`.')
@@ -104,13 +104,18 @@ def _table(rows: Iterable[Repair]) -> str:
     return "\n".join(lines)
 
 
-def _block(row: Repair) -> str:
-    """A repair as a line, with what it does below."""
-    return (
-        f"- {_titled(row)} ({row.applied})\n"
-        f"  before: {row.before}; after: {row.after}\n"
-        f"  changes: {row.changes}"
-    )
+def _blocks(rows: list[Repair]) -> list[str]:
+    """Repairs as lines with what they do below; what all of them have in common is said once."""
+    effects = {(row.before, row.after) for row in rows}
+    together = len(rows) > 1 and len(effects) == 1
+    said = [f"Before: {rows[0].before}. After: {rows[0].after}."] if together else []
+    items = []
+    for row in rows:
+        items.append(f"- {_titled(row)} ({row.applied})")
+        if not together:
+            items.append(f"  before: {row.before}; after: {row.after}")
+        items.append(f"  changes: {row.changes}")
+    return [*said, "\n".join(items)]
 
 
 def _titled(row: Repair) -> str:
