@@ -200,6 +200,7 @@ def score(case: Case) -> dict[str, Any]:
         "function": case.function,
         "fix": fixed.fix.title,
         "claim": fixed.fix.claim.value,
+        "cost": fixed.fix.cost,
         "digest": scores.digest(case),
         "modes": list(case.modes),
         "range": ", ".join(f"{name} {words}" for name, (_, words) in zip(case.names, columns)),

@@ -1,8 +1,8 @@
 """Angle of a vector or complex number that can be 0.
 
 At the origin there is no direction: `tf.atan2(0, 0)` is 0, but its gradient is `0 / 0`, NaN, and so
-is that of `tf.math.angle(0)`. Silence in a spectrogram, a joint that does not move, a relu in front
-of both arguments are exactly there.
+is that of `tf.math.angle(0)`. Silence in a spectrogram, a joint that does not move and a relu
+before both arguments give exactly this point.
 
 See it:
     >>> y, x = tf.constant(0.0), tf.constant(0.0)
@@ -22,7 +22,7 @@ Good:
 
 The mask gives the same angle everywhere and a gradient of 0 at the origin. For a complex number
 take the angle of its parts, `tf.atan2(tf.math.imag(z), tf.math.real(z))`, in the same way.
-`x + 1e-12` in the second argument helps in float32 unless x is exactly as negative.
+`x + 1e-12` as the second argument helps as well, unless x is exactly -1e-12.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/atan2
 https://github.com/tensorflow/tensorflow/issues/50854 and https://github.com/NEGU93/cvnn/issues/12
@@ -50,7 +50,13 @@ from tfnanlint.api import (
 SPECTRA = ("tf.signal.stft", "tf.signal.fft")
 
 
-@rule("TFN208", "angle-at-origin", on="tf.atan2 tf.math.angle", over="TFN103 TFN201 TFN202 TFN203")
+@rule(
+    "TFN208",
+    "angle-at-origin",
+    on="tf.atan2 tf.math.angle",
+    over="TFN103 TFN201 TFN202 TFN203",
+    fixes="mask epsilon_inside",
+)
 def check(angle: Site, here: Context) -> Iterator[Finding]:
     if angle.differentiated is Differentiated.NO or here.hidden(angle):
         return

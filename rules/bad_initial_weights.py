@@ -1,10 +1,22 @@
 """Initial weights with which a network cannot begin to learn.
 
-Weights that are all 0 in front of a relu make its argument 0, where the gradient of relu is 0:
-neither these weights nor anything below them ever moves (behind tanh, elu or gelu they do, unless
-the next weights begin at 0 as well). Weights drawn with standard deviation 1 multiply the size of
-the signal by the square root of the number of inputs in every layer: with 256 inputs and five
-layers that is a million, and the first loss overflows.
+Weights that are all 0 before a relu make its argument 0, where the gradient of relu is 0: neither
+these weights nor any in earlier layers ever change. Before tanh, elu or gelu they do, unless the
+next weights start at 0 as well. Weights drawn with standard deviation 1 multiply the size of the
+signal by the square root of the number of inputs in every layer: with 256 inputs and five layers
+that is a million, and the first loss overflows.
+
+See it:
+    >>> w = tf.zeros([2, 2])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(w)
+    ...     loss = tf.reduce_sum(tf.nn.relu(tf.matmul([[1.0, 2.0]], w)))
+    >>> tape.gradient(loss, w).numpy()
+    array([[0., 0.],
+           [0., 0.]], dtype=float32)
+
+Repair: use `he_normal` before relu and `glorot_uniform` elsewhere | the gradient is 0, or the first
+loss overflows | the gradient is finite and not 0 | the initial weights: training starts again
 
 Bad:
     hidden = keras.layers.Dense(64, activation="relu", kernel_initializer="zeros")
@@ -14,9 +26,9 @@ Good:
 
 The relu of a variable (`tf.nn.relu(alpha)`) stays at 0 if the variable starts there.
 
-The last layer may begin at 0, and so may biases. For variables of your own:
+The last layer may start at 0, and so may biases. For your own variables:
 `tf.Variable(tf.random.normal([n, m], stddev=(2 / n) ** 0.5))`, or
-`keras.initializers.HeNormal()([n, m])`. There is no automatic fix: training has to begin anew.
+`keras.initializers.HeNormal()([n, m])`. There is no automatic fix: training has to start again.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/keras/initializers/HeNormal,
 https://www.tensorflow.org/api_docs/python/tf/keras/initializers/GlorotUniform

@@ -1,10 +1,21 @@
 """A clip whose bound is the maximum or minimum of the clipped values themselves.
 
 `tf.clip_by_value(y, 1e-8, tf.reduce_max(y))` equals `tf.maximum(y, 1e-8)` in value and gradient:
-the upper bound guards nothing and costs a reduction. The floor makes the logarithm finite but its
-gradient is exactly 0 below it, so the loss looks repaired while a saturated wrong output learns
-nothing. Where no gradient is taken (lengths, initial values) the floor is one, and nothing is said.
-A lower bound of `tf.reduce_min(y)` guards nothing at all.
+the upper bound has no effect and costs a reduction. The floor makes the logarithm finite, but its
+gradient is exactly 0 below the floor: the loss looks repaired while a saturated wrong output learns
+nothing. Nothing is reported where no gradient is taken (lengths, initial values), because there the
+floor is enough. A lower bound of `tf.reduce_min(y)` has no effect either.
+
+See it:
+    >>> y = tf.constant([1.0, 1e-12])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(y)
+    ...     loss = -tf.math.log(tf.clip_by_value(y, 1e-8, tf.reduce_max(y)))[1]
+    >>> tape.gradient(loss, y).numpy()
+    array([0., 0.], dtype=float32)
+
+Repair: `remove_bound` | the bound has no effect and costs a reduction | the same result without the
+reduction |
 
 Bad:
     p = tf.clip_by_value(y, 1e-8, tf.reduce_max(y))
@@ -36,7 +47,9 @@ from tfnanlint.api import (
 )
 
 
-@rule("TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum")
+@rule(
+    "TFN401", "bound-from-data", on="tf.clip_by_value tf.minimum tf.maximum", fixes="remove_bound"
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.clip_by_value":
         yield from clipped(site, here)

@@ -1,13 +1,25 @@
 """A check for NaN in code that XLA compiles.
 
 XLA has no op for `tf.debugging.check_numerics`: it drops the check and hands the tensor on. In a
-function compiled with `jit_compile=True` the check never fires, and a NaN goes through without a
-word. The same holds in Keras models, which compile `fit` with XLA by themselves where a GPU is
-present.
+function compiled with `jit_compile=True` the check never fires, and a NaN passes unnoticed. The
+same holds in Keras models, which compile `fit` with XLA by themselves where a GPU is present.
 
-Two neighbours are not silent. `tf.config.optimizer.set_jit(True)` leaves the check outside of what
-it compiles, where it fires; and what `tf.debugging.enable_check_numerics()` inserts XLA refuses to
-compile ("Detected unsupported operations").
+Two related cases do not fail silently. With `tf.config.optimizer.set_jit(True)` the check stays
+outside the compiled code and fires. The checks that `tf.debugging.enable_check_numerics()` inserts
+cannot be compiled by XLA, which stops with "Detected unsupported operations".
+
+See it:
+    >>> def checked(p):
+    ...     return tf.debugging.check_numerics(p, "p")
+    >>> compiled = tf.function(checked, jit_compile=True, autograph=False)
+    >>> float(compiled(tf.constant(float("nan"))))
+    nan
+
+Repair: compile without XLA while you look for the NaN | the check is dropped, and the NaN passes |
+the program stops at the first NaN | the function is slower without XLA
+
+Repair: return `tf.reduce_all(tf.math.is_finite(x))` and test it outside | the check is dropped, and
+the NaN passes | the caller sees that a value is not finite | the function returns one value more
 
 Bad:
     @tf.function(jit_compile=True)
@@ -22,8 +34,8 @@ Good:
         return -tf.reduce_mean(p)
 
 To hunt a NaN, compile without XLA (`jit_compile=False`). To keep XLA, return
-`tf.reduce_all(tf.math.is_finite(x))` and look at it outside. There is no automatic fix: either
-speed or the check is given up, and that is yours to decide.
+`tf.reduce_all(tf.math.is_finite(x))` and look at it outside. There is no automatic fix, because
+only you can decide whether to give up speed or the check.
 
 See also: https://github.com/tensorflow/tensorflow/issues/118075,
 https://www.tensorflow.org/api_docs/python/tf/debugging/check_numerics

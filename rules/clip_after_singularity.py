@@ -1,8 +1,8 @@
 """A clip after log, division or root: the value is clipped, the gradient is not.
 
 `tf.maximum(tf.math.log(x), -100.)` is -100 at x = 0, but its gradient is 0 (of the clip) times
-infinity (of the logarithm): NaN. Where the clip acts and x is not quite 0 the gradient is 0, so
-that what was clipped never learns. The same holds for `tf.clip_by_value`, `tf.minimum` and relu
+infinity (of the logarithm): NaN. Where the clip acts and x is slightly above 0, the gradient is 0,
+so that a clipped element never learns. The same holds for `tf.clip_by_value`, `tf.minimum` and relu
 after log, `1 / x`, rsqrt or reciprocal.
 
 See it:
@@ -20,14 +20,14 @@ Good:
     logits = tf.clip_by_value(tf.math.log(tf.maximum(weights, 1e-7)), -15., 15.)
 
 Often harmless: a clip of a quotient or reciprocal. A clip of a logarithm shows that its input comes
-close to 0; a clip of a quotient may be meant for its dividend. The ratio of two probabilities or
-densities is always reported, because its divisor underflows.
+close to 0; a clip of a quotient may be there because of its dividend. The ratio of two
+probabilities or densities is always reported, because its divisor underflows.
 
-Put the guard on the input: then the operation never sees the bad value. The outer clip may stay.
+Put the guard on the input, so that the operation never sees the bad value. The outer clip may stay.
 
 Seen in the wild: https://github.com/keras-team/keras/issues/23075 (minimum(rsqrt(s), 1 / eps) at a
 vector of zeros), https://github.com/tensorflow/tensorflow/issues/22048 (the gradient of
-clip_by_norm of zeros, mended since)
+clip_by_norm of zeros, fixed since)
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning 
     on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
     over="TFN101 TFN102 TFN103 TFN201 TFN202 TFN203 TFN405",
     silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    fixes="floor epsilon_inside",
 )
 def check(clip: Site, here: Context) -> Iterator[Finding]:
     hidden = clipped(clip, here.interpreter)

@@ -14,8 +14,8 @@ Bad:
 Good:
     x = tf.where(tf.math.is_nan(x), tf.zeros_like(x), x)
 
-(If `x` depends on weights, mask what goes into the operation that makes the NaN: its gradient is
-NaN all the same.)
+If `x` depends on weights, its gradient is still NaN: mask the input of the operation that produces
+the NaN.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/is_nan
 
@@ -57,7 +57,13 @@ KEEPERS = frozenset((*CASTS, *traits.LINEAR))
 FOREIGN = ("array", "number", "string", "sequence", "dict", "none")
 
 
-@rule("TFN407", "compare-with-nan", on="compare tf.equal tf.not_equal", words="nan NaN NAN")
+@rule(
+    "TFN407",
+    "compare-with-nan",
+    on="compare tf.equal tf.not_equal",
+    words="nan NaN NAN",
+    fixes="is_nan",
+)
 def check(subject, *rest) -> Iterator[Finding]:
     if isinstance(subject, Site):
         yield from judged(subject, subject.op.name == "tf.equal", False, *rest)

@@ -3,9 +3,9 @@
 Counts, sums over a mask, norms, standard deviations, absolute values and relu outputs are 0 for
 some batch: a sample without positive labels, a constant feature, an empty mask. `x / 0` is Inf,
 `0 / 0` is NaN, and the gradient is NaN either way. `%`, `//`, `tf.math.rsqrt` and
-`tf.math.reciprocal` fail in the same way. Only divisors of which the program itself shows that they
-can be 0 are reported; a norm, a distance or an exponential, which are 0 for odd data only, where a
-gradient is taken (elsewhere with `--certainty unknown`).
+`tf.math.reciprocal` fail in the same way. A divisor is reported where the program itself shows that
+it can be 0. A norm, a distance or an exponential is 0 for unusual data only: it is reported where a
+gradient is taken, and elsewhere with `--certainty unknown`.
 
 See it:
     >>> tf.divide([1.0, 0.0], [0.0, 0.0]).numpy()
@@ -17,14 +17,15 @@ Bad:
 Good:
     dice = tf.math.divide_no_nan(2.0 * tf.reduce_sum(y * p), tf.reduce_sum(y) + tf.reduce_sum(p))
 
-The fix depends on what the divisor is. `tf.math.divide_no_nan` gives 0 where it is 0: right for
-masked means, recall, dice, IoU and weights divided by their own sum. A count is kept at or above 1,
-`x / tf.maximum(n, 1)`, because `x / 1e-7` would be a weight of 1e7. Any other nonnegative divisor
-is kept at or above a small number, 1e-12 where its ordinary values are small themselves (sums of
-squares, probabilities). A scale that softplus or exp makes gets `+ eps` where it is made. One that
-changes its sign has no floor: restructure it, for example as `tf.nn.softplus(v) + eps`. Below a
-root the small number belongs inside, `tf.sqrt(s + eps)`, because the gradient of the root itself is
-infinite at 0. In float16 only the forms with 0 and 1 are offered.
+The fix depends on what the divisor is. `tf.math.divide_no_nan` gives 0 where the divisor is 0:
+right for masked means, recall, dice, IoU and weights divided by their own sum. A count is kept at
+or above 1, `x / tf.maximum(n, 1)`, because `x / 1e-7` would be a weight of 1e7. Any other
+nonnegative divisor is kept at or above an epsilon, which is 1e-12 where ordinary values are small
+themselves (sums of squares, probabilities). A scale computed by softplus or exp gets `+ eps` where
+it is computed. A divisor that can be negative has no floor: restructure it, for example as
+`tf.nn.softplus(v) + eps`. If the divisor is a root, the epsilon belongs inside, `tf.sqrt(s + eps)`,
+because the gradient of the root itself is infinite at 0. In float16 only the fixes with 0 and 1 are
+offered.
 
 Often harmless: a quotient that is only written to summaries, where NaN is a gap in a curve; a
 quotient that is only compared with something, where `0 / 0` counts as false; a quotient that the
@@ -77,6 +78,7 @@ WORDS = {
     silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
     on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod tf.truncatediv tf.truncatemod "
     "tf.math.xdivy tf.image.psnr tf.clip_by_value",
+    fixes="divide_no_nan floor epsilon count_floor epsilon_inside",
 )
 def check(division: Site, here: Context) -> Iterator[Finding]:
     if division.op.name in OTHERS:

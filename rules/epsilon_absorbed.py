@@ -3,7 +3,7 @@
 Next to 1, float32 numbers are 6e-8 apart: `1 - 1e-8` is exactly 1, and so is `1 + 1e-8`. A clip to
 `[1e-8, 1 - 1e-8]` lets 1 through. `1 - p + 1e-8` looks better and works line by line, but
 tf.function, Keras `fit`, XLA and TensorFlow 1 graphs reorder it to `(1 + 1e-8) - p`, where the
-epsilon is gone: the loss is `inf` in training and finite in the debugger.
+epsilon is lost: the loss is `inf` in training and finite in the debugger.
 
 See it:
     >>> float(tf.constant(1.0) - 1e-8)
@@ -23,10 +23,10 @@ The largest epsilon that is lost next to 1: 3e-8 below and 6e-8 above in float32
 float16, 2e-3 and 4e-3 in bfloat16, 6e-17 and 1e-16 in float64. Where `q` is a sigmoid of visible
 logits, `-tf.math.softplus(z)` is better still.
 
-A bound that is 1 is reported where the file takes something that is infinite there, or has an
-infinite gradient: a logarithm, root or quotient of `1 - p`, an inverse of cosine, sine or tanh.
-Where nothing of the kind is seen, `--certainty unknown` shows it: `log(p)` is finite at 1, but who
-gets `p` may take `log(1 - p)`.
+A bound of 1 is reported where the file contains an operation that is infinite at 1 or has an
+infinite gradient there: a logarithm, root or quotient of `1 - p`, or `acos`, `asin`, `atanh`.
+Elsewhere it is reported with `--certainty unknown` only: `log(p)` is finite at 1, but another file
+may take `log(1 - p)`.
 
 See also: https://docs.oracle.com/cd/E19957-01/806-3568/ncg_goldberg.html
 
@@ -63,6 +63,7 @@ from tfnanlint.api import (
     on="tf.clip_by_value tf.minimum tf.math.log tf.divide tf.sqrt tf.math.rsqrt tf.math.reciprocal",
     over="TFN101 TFN102 TFN202 TFN307 TFN403",
     silent="MAY/YES/XLA",
+    fixes="representable floor softplus",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in traits.CEILINGS:

@@ -1,9 +1,10 @@
 """An epsilon that is 0 in the dtype in use, or none at all.
 
-The smallest float16 number is 6e-8: `x + 1e-8` is `x`, and `tf.maximum(x, 1e-8)` lets 0 through, so that the logarithm, root or
-division behind it is infinite. `tf.math.l2_normalize` has 1e-12 by default, which is 0 in float16 too: a row of zeros becomes NaN.
-In float32 the same holds below 1.2e-38 (`1e-45`, `1e-40`): what is smaller is flushed to 0. A normalisation layer with
-`epsilon=0` divides by a variance that is 0 for a constant row.
+The smallest float16 number is 6e-8: `x + 1e-8` is `x`, and `tf.maximum(x, 1e-8)` lets 0 through, so
+that the logarithm, root or division that follows is infinite. `tf.math.l2_normalize` has 1e-12 by
+default, which is 0 in float16 too: a row of zeros becomes NaN. In float32 the same holds below
+1.2e-38 (`1e-45`, `1e-40`): smaller numbers are flushed to 0. A normalisation layer with `epsilon=0`
+divides by a variance that is 0 for a constant row.
 
 See it:
     >>> float(tf.math.log(tf.constant(0.0, tf.float16) + 1e-8))
@@ -22,7 +23,7 @@ With `K.set_floatx("float16")` the 1e-7 of Keras is not 0, but too small: Adam t
 `K.set_epsilon(1e-3)` (next to 1, 1e-4 is lost as well) and `Adam(epsilon=1e-4)`, or better keep the
 weights in float32: `keras.mixed_precision.set_global_policy("mixed_float16")`.
 
-Often harmless: `set_floatx` in a test file, because most of them only test dtypes.
+Often harmless: `set_floatx` in a test file, because most such files only test dtypes.
 
 See also: https://github.com/keras-team/keras/issues/11832,
 https://github.com/keras-team/keras/issues/11860, https://github.com/keras-team/keras/issues/9582,
@@ -83,6 +84,7 @@ STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Na
             *OPTIMIZERS,
         )
     ),
+    fixes="representable epsilon",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     name = site.op.name

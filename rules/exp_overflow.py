@@ -1,13 +1,19 @@
-"""Exponential of a value that is too large for it.
+"""Exponential of a value so large that the result overflows.
 
 `tf.exp(x)` is inf above 88.7 in float32 and above 11.1 in float16; so are `tf.math.expm1`,
 `tf.sinh`, `tf.cosh`, a power of a constant, and `tf.nn.log_poisson_loss`, which takes the
-exponential of its `log_input`. In a quotient inf becomes NaN, times 0 as well, and
-the gradient of whatever cuts the inf off afterwards is NaN.
+exponential of its `log_input`. `inf / inf` and `0 * inf` are NaN, and a clip after the exponential
+leaves a NaN gradient.
 
 See it:
     >>> tf.exp([88.0, 89.0]).numpy()
     array([1.6516363e+38,           inf], dtype=float32)
+
+Repair: bound the exponent from above | the exponential is Inf | value and gradient are finite |
+exponents above the bound become the bound and get no gradient
+
+Repair: use the stable form of the whole expression, such as `tf.nn.softmax` | the exponential
+inside is Inf, and the result NaN | value and gradient are finite | nothing: the same function
 
 Bad:
     rate = tf.exp(tf.maximum(scores, 100.0))
@@ -15,12 +21,13 @@ Bad:
 Good:
     rate = tf.exp(tf.minimum(scores, 80.0))
 
-Reported by default is only what overflows for every input. With `certainty = "unknown"` also what can
-overflow: an exponent that is known to reach above the limit. Most of these belong to a form that
-has a stable equivalent (softmax, log-sum-exp, softplus, sigmoid), which other rules offer; where
-none exists, bound the exponent from above, or stay with the logarithm: a ratio of probabilities is
-`tf.exp(a - b)`, a variance can be kept as its logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too
-late. There is no automatic fix: which bound does no harm depends on what the number means.
+By default only an exponential that overflows for every input is reported. With
+`certainty = "unknown"` one that can overflow is reported as well: its exponent is known to reach
+above the limit. Most of these belong to a form that has a stable equivalent (softmax, log-sum-exp,
+softplus, sigmoid), which other rules offer; where none exists, bound the exponent from above, or
+compute with the logarithm instead: a ratio of probabilities is `tf.exp(a - b)`, a variance can be
+kept as its logarithm. `tf.minimum(tf.exp(x), 1e30)` comes too late. There is no automatic fix,
+because a safe bound depends on what the number means.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/exp
 https://github.com/IntelLabs/coach/issues/87 (the ratio of likelihoods in PPO)

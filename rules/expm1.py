@@ -2,14 +2,17 @@
 
 Next to 1, float32 keeps steps of 1.2e-7: for `x` of 1e-8 the exponential is exactly 1 and the
 difference exactly 0, for 1e-4 it is wrong in the fourth digit. `tf.math.expm1` is right to the last
-digit, with the same gradient; `1 - exp(x)` is `-expm1(x)`. A `tf.function` is rewritten so by
-TensorFlow's optimizer where it sees `exp(x) - 1`; eager code and XLA lose the digits.
+digit, with the same gradient; `1 - exp(x)` is `-expm1(x)`. TensorFlow's graph optimizer rewrites
+`exp(x) - 1` in a `tf.function` in this way; eager code and XLA lose the digits.
 
 See it:
     >>> float(tf.exp(1e-8) - 1.0)
     0.0
     >>> tf.math.expm1([1e-8]).numpy()
     array([1.e-08], dtype=float32)
+
+Repair: `expm1` | the digits of a small `x` are lost, and below 6e-8 the result is 0 | the result is
+right to the last digit |
 
 Bad:
     growth = tf.exp(rate) - 1.0
@@ -18,8 +21,8 @@ Good:
     growth = tf.math.expm1(rate)
 
 Nothing is reported where `x` cannot come near 0, where the same function takes expm1 of the same
-value, where the difference is only compared with something (`abs(ratio - 1) > 0.2`), where a number
-is added that takes its last digits anyway (`0.5 + 0.5 * sign(z) * (1 - exp(-abs(z)))`), and where
+value, where the difference is only compared with something (`abs(ratio - 1) > 0.2`), where the last
+digits are lost in a later sum anyway (`0.5 + 0.5 * sign(z) * (1 - exp(-abs(z)))`), and where
 nothing is differentiated. The overflow for large `x` is the same in both forms.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
@@ -54,6 +57,7 @@ NEAR = 0.01  # next to 1, numbers below lose two digits and more
     on="tf.subtract",
     needs="exp( exp) exp, exponential",
     silent="MAY/YES/DOUBTFUL",
+    fixes="expm1",
 )
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     for param, other, sign in (("x", "y", ""), ("y", "x", "-")):

@@ -16,9 +16,9 @@ Good:
     half = tf.cast(error, tf.float16)
     loss = tf.reduce_mean(tf.square(tf.cast(half, tf.float32)))
 
-The fix for a mean computes it in float32 and gives float16 back. For a sum there is none: if the
-sum is beyond 65504, it has no float16 value, and what follows has to go on in float32. bfloat16
-does not overflow, but adds up to about 3 digits.
+The fix for a mean computes it in float32 and returns float16. There is none for a sum: a sum beyond
+65504 has no float16 value, so the code that follows has to continue in float32. bfloat16 does not
+overflow, but a sum in it has about 3 correct digits.
 
 See also: https://www.tensorflow.org/guide/mixed_precision ("float16 ... values above 65504 will
 overflow to infinity"), https://github.com/tensorflow/tensorflow/issues/45568
@@ -66,7 +66,7 @@ COUNTING = traits.MEANS
 SQUARES = tuple(name for name, made in SUMS.items() if made == "sum of squares")
 
 
-@rule("TFN604", "float16-reduction", on="file", words="float16 .half")
+@rule("TFN604", "float16-reduction", on="file", words="float16 .half", fixes="float32")
 def check(module: object, here: Context) -> Iterator[Finding]:
     for name in CALLS:
         for node, point in here.calls(name):

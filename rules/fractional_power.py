@@ -1,8 +1,9 @@
 """Power with a fractional or negative exponent of a base that can be 0 or negative.
 
-`x ** 0.5` is NaN below 0, and at 0 its derivative is infinite (times the 0 of a square inside:
-NaN). Every exponent between 0 and 1 does so, `x ** 1.5` is NaN below 0, and a negative exponent is
-a division: `x ** -0.5` is inf at 0. Exponents that are whole numbers from 1 on are safe.
+`x ** 0.5` is NaN below 0, and its derivative at 0 is infinite; if a square stands inside, the
+gradient there is `inf * 0`, NaN. The same holds for every exponent between 0 and 1. `x ** 1.5` is
+NaN below 0, and a negative exponent is a division: `x ** -0.5` is inf at 0. Whole exponents from 1
+on are safe.
 
 See it:
     >>> x = tf.constant(0.0)
@@ -18,13 +19,13 @@ Bad:
 Good:
     weight = tf.maximum(1.0 - tf.nn.softmax(z), 1e-7) ** 0.5
 
-Below the floor the gradient is 0. The double `tf.where` keeps every value and gives 0, with
-gradient 0, at and below 0. An absolute value, `tf.abs(x) ** 0.5`, moves the problem to 0. For a
-base that changes its sign and a negative exponent there is no fix: decide which sign is meant.
-`tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
+Below the floor the gradient is 0. The double `tf.where` keeps every value above 0 and gives 0, with
+gradient 0, at and below 0. With an absolute value, `tf.abs(x) ** 0.5`, the gradient at 0 is still
+infinite. For a base of either sign and a negative exponent there is no fix: decide which sign is
+right. `tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
 
-An exponent that is a weight (a bent relu, generalised mean pooling) may become smaller than 1, and
-the power of a base that reaches 0 has an infinite gradient then.
+An exponent that is a weight (generalised mean pooling) may become smaller than 1 in training; the
+gradient of the power is then infinite where the base is 0.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
 https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and
@@ -61,6 +62,7 @@ from tfnanlint.api import (
     on="tf.pow",
     over="TFN201 TFN202 TFN203",
     silent="MAY/NO MAY/UNKNOWN",
+    fixes="l2_normalize floor mask epsilon_inside",
 )
 def check(power: Site, here: Context) -> Iterator[Finding]:
     where = domain(power, "x")

@@ -2,10 +2,10 @@
 
 The derivative of a square root is infinite at 0, and that of a norm or standard deviation is 0 / 0.
 Adding an epsilon to the result, or taking the maximum with one, changes the value; the gradient
-still runs through the root. As a summand of a loss `sqrt(s) + eps` has an Inf or NaN gradient in
-every mode. As a divisor, `x / (norm(x) + eps)`, the gradient that comes back is 0 at the bad
-points: TensorFlow's own kernels keep it 0, XLA computes 0 * inf, which is NaN. Keras 3 compiles
-`fit` with XLA on GPUs, so the same code is fine on one machine and NaN on another.
+still passes through the root. As a term of a loss, `sqrt(s) + eps` has an Inf or NaN gradient in
+every mode. As a divisor, in `x / (norm(x) + eps)`, the gradient that arrives at the root is 0 at
+the bad points: TensorFlow's own kernels keep it 0, XLA computes 0 * inf, which is NaN. Keras 3
+compiles `fit` with XLA on GPUs, so the same code is fine on one machine and NaN on another.
 
 See it:
     >>> x = tf.constant([0.0, 0.0])
@@ -84,6 +84,7 @@ LIBRARY = {
     default="MUST MAY",
     over="TFN201 TFN202 TFN203",
     silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    fixes="epsilon_inside l2_normalize",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name in LIBRARY:

@@ -1,9 +1,15 @@
-"""A guard whose result is thrown away.
+"""A guard whose result is not used.
 
 Tensors do not change in place: `tf.clip_by_value(p, 1e-7, 1.0)` on a line of its own computes a
-clipped copy and drops it. The code below goes on with the unclipped `p`. The same holds for
+clipped copy and discards it. The code below still uses the unclipped `p`. The same holds for
 `tf.maximum`, `tf.where` and `nan_to_num`. `tf.debugging.check_numerics` on a line of its own does
 fire in eager mode and in tf.function; in a TensorFlow 1 graph it never runs.
+
+See it:
+    >>> p = tf.constant(0.0)
+    >>> _ = tf.clip_by_value(p, 1e-7, 1.0)
+    >>> float(tf.math.log(p))
+    -inf
 
 Bad:
     tf.clip_by_value(p, 1e-7, 1.0)
@@ -34,6 +40,7 @@ GRAPHS = ("placeholder", "Session", "disable_v2_behavior", "disable_eager_execut
     "guard-discarded",
     on="tf.clip_by_value tf.clip_by_norm tf.clip_by_global_norm tf.maximum tf.minimum tf.where "
     "ops.nan_to_num tf.debugging.check_numerics",
+    fixes="assign",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if not here.discarded(site.node):

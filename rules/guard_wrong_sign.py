@@ -1,4 +1,4 @@
-"""A guard under a logarithm that lets numbers through at which there is none.
+"""A guard under a logarithm that still lets 0 or negative values through.
 
 `tf.math.log(x + 1e-8)` protects against `x == 0` only. Where `x` can be -0.5 (a tanh, a difference,
 the output of a layer) the sum is negative and the logarithm NaN. `tf.maximum(x, 0.0)` and
@@ -18,8 +18,8 @@ Good:
 Often harmless: a sum with an unbounded value, such as the output of a layer, because other code
 often keeps it positive. A weight with a random initial value is always reported.
 
-Ask first why the value is negative: a probability made by `tanh` wants `tf.sigmoid`, and a floor
-has no gradient below it.
+First find out why the value is negative: a probability computed by `tanh` should use `tf.sigmoid`,
+and a floor has gradient 0 below it.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log
 
@@ -59,6 +59,7 @@ ZEROS = {"tf.maximum": ("y", "x"), "tf.clip_by_value": ("clip_value_min",)}
     on="tf.math.log ops.log2 ops.log10",
     over="TFN101 TFN102",
     silent="MAY/ANY/TESTS MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     guard = log.value("x").origin

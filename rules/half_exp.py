@@ -1,9 +1,10 @@
 """Square root of an exponential.
 
-`sqrt(exp(x))` overflows for `x` above 88.7 in float32, where `exp(x / 2)` is an ordinary number, and below -87 the
-exponential underflows to 0, where the derivative of the square root is infinite: the gradient is NaN. Written as
-`exp(0.5 * x)` it is the same function with neither problem. Typical for a standard deviation from a log-variance.
-One over that root, `rsqrt(exp(x))`, is infinite below -87, and `exp(-0.5 * x)` is not.
+`sqrt(exp(x))` overflows for `x` above 88.7 in float32, where `exp(x / 2)` is an ordinary number,
+and below -87 the exponential underflows to 0, where the derivative of the square root is infinite:
+the gradient is NaN. Written as `exp(0.5 * x)` it is the same function with neither problem. It is
+typical of a standard deviation computed from a log-variance. The reciprocal, `rsqrt(exp(x))`, is
+infinite below -87; `exp(-0.5 * x)` is not.
 
 See it:
     >>> float(tf.sqrt(tf.exp(100.0))), float(tf.exp(0.5 * 100.0)) < 6e21
@@ -40,6 +41,7 @@ from tfnanlint.api import (
     on="tf.sqrt K.sqrt tf.math.rsqrt tf.pow",
     needs="exp( exp) exp, exponential",
     over="TFN102 TFN104 TFN106 TFN202 TFN204 TFN206",
+    fixes="half_exp",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     if not root.may_be_made_by(root.op.main, "tf.exp"):

@@ -1,11 +1,10 @@
 """Cross-entropy written by hand on a softmax or sigmoid.
 
 `-sum(y * log(softmax(z)))` and `-(y * log(p) + (1 - y) * log(1 - p))` are infinite as soon as the
-softmax or sigmoid rounds to 0 or 1, which float32 does on outputs that are merely confident (a
-logit 87 below the largest; a sigmoid above
-16.6). A clip or an epsilon around `p` makes the loss finite, but its gradient is 0 (or shrinks to nothing) exactly where
-the network is wrong with confidence: it stops learning there. Losses computed from the logits have
-neither problem.
+softmax or sigmoid rounds to 0 or 1, which happens in float32 for outputs that are merely confident
+(a logit 87 below the largest, or above 16.6 for a sigmoid). A clip or an epsilon around `p` makes
+the loss finite, but its gradient is 0, or nearly 0, exactly where the network is confident and
+wrong: it stops learning there. Losses computed from the logits have neither problem.
 
 See it:
     >>> p = tf.nn.softmax([0.0, 200.0])
@@ -22,8 +21,8 @@ Good:
     loss = -tf.reduce_mean(tf.reduce_sum(labels * tf.nn.log_softmax(logits), axis=-1))
     loss += tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=z))
 
-For a softmax the safe fix puts `tf.nn.log_softmax` in the place of the logarithm: it is equal for
-all labels, weights and axes. `tf.nn.softmax_cross_entropy_with_logits` is offered besides, but its
+For a softmax the safe fix replaces the logarithm by `tf.nn.log_softmax`, which is equal for all
+labels, weights and axes. `tf.nn.softmax_cross_entropy_with_logits` is offered besides, but its
 gradient is right only for labels that sum to 1 along the classes (rows masked with zeros get a
 wrong one), and in TensorFlow 1 no gradient reaches the labels.
 
@@ -63,6 +62,7 @@ from tfnanlint.api import (
     "hand-cross-entropy",
     on="tf.math.log tf.math.log1p",
     over="TFN101 TFN207 TFN301 TFN302 TFN402 TFN307 TFN405",
+    fixes="log_softmax cross_entropy_with_logits log_sigmoid log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     logarithm = logged(log)

@@ -18,9 +18,9 @@ Bad:
 Good:
     gate = tf.sigmoid(scores)
 
-The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which for ordinary large
-`x` (10 and more) has up to 5 bits less than that of the written form. Nothing is reported where `x`
-is bounded, as in `1 / (1 + exp(-abs(x)))`.
+The derivative of `tf.sigmoid` is computed from its result, `y * (1 - y)`, which for `x` of 10 and
+more is up to 5 bits less accurate than that of the written form. Nothing is reported where `x` is
+bounded, as in `1 / (1 + exp(-abs(x)))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
 
@@ -55,6 +55,7 @@ from tfnanlint.api import (
     on="tf.divide tf.math.reciprocal",
     needs="exp( exp) exp, exponential",
     over="TFN102 TFN106",
+    fixes="sigmoid tanh",
 )
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if quotient.op.name == "tf.divide":

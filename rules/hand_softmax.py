@@ -17,11 +17,11 @@ Good:
     weights = tf.nn.softmax(scores, axis=1)
 
 Nothing is reported where the maximum is subtracted by hand, where the exponents are known to be
-small, or where they are distances of the points of one set: that of a point to itself is 0. There
-is no fix where the sum runs over several axes, or drops the axis (`keepdims` missing): say which
-axis the softmax is along. Nor is there one where a mask multiplies the exponentials, for what a row
-shall be in which all is masked is yours to say: mask the scores instead,
-`tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
+small, or where they are distances between the points of one set: the distance of a point to itself
+is 0. There is no fix where the sum runs over several axes or drops the axis (`keepdims` is
+missing), because the axis of the softmax is unclear. There is none either where a mask multiplies
+the exponentials, because only you can say what a fully masked row should give. Mask the scores
+instead: `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
@@ -55,6 +55,7 @@ MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dty
     on="tf.divide tf.math.divide_no_nan",
     needs="exp( exp) exp, exponential",
     over="TFN101 TFN102 TFN106",
+    fixes="softmax",
 )
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if not quotient.may_be_made_by("x", "tf.exp", "tf.multiply"):

@@ -4,6 +4,19 @@ TensorFlow differentiates `tf.pow(x, k)` as `k * tf.pow(x, k - 1)`. After k deri
 is 0, and the next derivative is `0 * tf.pow(x, -1)`: 0 times infinity where x is 0. `tf.square(x)`
 and products (`x * x`) have derivatives of every order.
 
+See it:
+    >>> x = tf.constant(0.0)
+    >>> with tf.GradientTape(persistent=True) as tape:
+    ...     tape.watch(x)
+    ...     y = tf.pow(x, 2)
+    ...     slope = tape.gradient(y, x)
+    ...     curvature = tape.gradient(slope, x)
+    >>> float(curvature), float(tape.gradient(curvature, x))
+    (2.0, nan)
+
+Repair: write the power as a product, `x * x` | the derivative at 0 is NaN | every derivative is
+finite | nothing: the same function
+
 Bad:
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
@@ -15,8 +28,8 @@ Bad:
 Good:
     y = x * x
 
-Nothing is reported where the exponent is not a whole number: TFN104 speaks of those. There is no
-automatic fix: the finding stands at the derivative, and the power may be shared.
+Nothing is reported where the exponent is not a whole number: TFN104 covers those. There is no
+automatic fix, because the power may also be used elsewhere.
 
 Seen in the wild: https://github.com/tensorflow/tensorflow/issues/35011
 """

@@ -1,7 +1,7 @@
 """Inverse trigonometric function at or beyond the edge of its domain.
 
 `tf.acos` and `tf.asin` are NaN beyond +-1, and at +-1, where the value is fine, their derivative is
-infinite. A cosine of two equal unit vectors is 1, or 1.0000001 by rounding: both happen.
+infinite. The cosine of two equal unit vectors is 1, or 1.0000001 after rounding: both occur.
 `tf.atanh`, `tf.math.erfinv` and `tf.math.ndtri` are infinite at the edge itself, `tf.acosh` has an
 infinite derivative at 1.
 
@@ -17,7 +17,8 @@ Good:
 
 A clip to exactly [-1, 1] keeps the value and leaves the gradient infinite; the margin has to
 survive the dtype: 1e-7 in float32, 1e-3 in float16 (`1 - 1e-8` is 1 in float32). For the angle
-between two vectors `tf.atan2(norm(cross), dot)` has no edge at all except for zero vectors.
+between two vectors, `tf.atan2(norm(cross), dot)` has a finite gradient everywhere except at zero
+vectors.
 
 Often harmless: an argument such as `2 * p - 1` when `p` is tested on one side only, because the
 test says nothing about the other edge; and an angle between attributes of an object, such as the
@@ -67,6 +68,7 @@ NAMES = {
     "inverse-trig-domain",
     on="tf.asin tf.acos tf.atanh tf.acosh tf.math.erfinv tf.math.erfcinv tf.math.ndtri",
     silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="floor margin clip",
 )
 def check(inverse: Site, here: Context) -> Iterator[Finding]:
     x, where = inverse.value("x"), domain(inverse, "x")

@@ -1,9 +1,17 @@
-"""Class labels that the last layer has no unit for.
+"""Class labels for which the last layer has no unit.
 
 With `n` units the labels of a sparse cross-entropy are 0 to n - 1. A label of n or more (labels
 that start at 1, a forgotten class, a "background" of 255) or below 0 (labels -1 and 1) stops the
 program with an error on the CPU. On a GPU and under XLA the loss of that example is NaN, and after
 one step so are all weights.
+
+See it:
+    >>> loss = tf.function(tf.nn.sparse_softmax_cross_entropy_with_logits, jit_compile=True)
+    >>> loss(labels=tf.constant([3]), logits=tf.zeros([1, 3])).numpy()
+    array([nan], dtype=float32)
+
+Repair: count the classes from 0, or give the layer more units | an error on the CPU, NaN on a GPU
+and under XLA | loss and gradient are finite | the labels, or the outputs of the model: train again
 
 Bad:
     labels = tf.constant([1, 2, 3])
@@ -15,9 +23,9 @@ Good:
     logits = keras.layers.Dense(3)(x)
     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
-Count the classes from 0, or give the layer more units; there is no automatic fix, for only you know
-which of them is wrong. Labels are known here when the program writes them, draws them, or loads a
-data set that comes with Keras.
+Count the classes from 0, or give the layer more units; there is no automatic fix, because only you
+know which of the two is wrong. Labels are known here when the program writes them, draws them, or
+loads a data set that comes with Keras.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits
 ("Labels out of range raise on CPU and return NaN for the corresponding loss and gradient rows on

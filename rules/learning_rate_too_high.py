@@ -1,9 +1,23 @@
-"""A learning rate written in the program that is far above what its optimizer bears.
+"""A learning rate far above the usual range of its optimizer.
 
-Steps that are too long make the loss grow from step to step until it overflows: first inf, then NaN, then every weight is NaN. Adam and
-its relatives move every weight by about the learning rate in every step, whatever the gradient: 0.1 is a hundred times the
-default. Plain gradient descent at 1.0 or more only bears inputs and targets of size 1, and with momentum `m` the step is
-`1 / (1 - m)` times as long.
+Steps that are too long make the loss grow from step to step until it overflows: first inf, then
+NaN, then every weight is NaN. Adam and its variants change every weight by about the learning rate
+in every step, however small the gradient is: 0.1 is a hundred times the default. Plain gradient
+descent at 1.0 or more is stable only for inputs and targets of size 1, and momentum `m` makes the
+steps `1 / (1 - m)` times as long.
+
+See it:
+    >>> w = tf.Variable(1.0)
+    >>> optimizer = tf.keras.optimizers.SGD(learning_rate=10.0)
+    >>> for _ in range(50):
+    ...     with tf.GradientTape() as tape:
+    ...         loss = tf.square(w)
+    ...     _ = optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+    >>> float(loss)
+    nan
+
+Repair: divide the learning rate by 10 until the loss falls | the loss grows until it is NaN | the
+loss falls from the first steps on | the length of the steps: training may take longer
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(1)])
@@ -13,9 +27,9 @@ Good:
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile(optimizer=keras.optimizers.Adam(learning_rate=1e-3), loss="mse")
 
-It is reported in files that build or train a network, tests aside. There is no automatic fix:
+It is reported in files that build or train a network, except tests. There is no automatic fix:
 divide the rate by 10 until the loss falls from the first steps on, scale inputs and targets to mean
-0 and deviation 1, or let `clipnorm=1.0` bound the steps.
+0 and standard deviation 1, or bound the steps with `clipnorm=1.0`.
 
 See also: https://github.com/keras-team/keras/issues/3040,
 https://github.com/tensorflow/tensorflow/issues/38796,

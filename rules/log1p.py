@@ -2,15 +2,18 @@
 
 Next to 1, float32 keeps steps of 1.2e-7: `1 + x` has lost every digit of `x` below 6e-8, and all
 but three of 1e-4. `log(1 + x)` is then exactly 0, or wrong in the fourth digit. `tf.math.log1p`
-takes `x` itself and is right to the last digit; `log(1 - x)` is `log1p(-x)`. A `tf.function` is
-rewritten so by TensorFlow's optimizer on its way; eager code and XLA lose the digits. The gradient
-is the same.
+takes `x` itself and is right to the last digit; `log(1 - x)` is `log1p(-x)`. TensorFlow's graph
+optimizer rewrites a `tf.function` in this way; eager code and XLA lose the digits. The gradient is
+the same.
 
 See it:
     >>> float(tf.math.log(1.0 + tf.constant(1e-8)))
     0.0
     >>> tf.math.log1p([1e-8]).numpy()
     array([1.e-08], dtype=float32)
+
+Repair: `log1p` | the digits of a small `x` are lost, and below 6e-8 the result is 0 | the result is
+right to the last digit |
 
 Bad:
     change = tf.math.log(1.0 + rate)
@@ -19,8 +22,8 @@ Good:
     change = tf.math.log1p(rate)
 
 Nothing is reported where `x` is a count, or cannot come near 0, or where nothing is differentiated
-(a schedule, a metric), and of numbers that an object holds only with `certainty = "unknown"`. At -1
-both forms are -inf: where `x` can be -1, keep it above with `tf.maximum`.
+(a schedule, a metric), and for a number stored on an object only with `certainty = "unknown"`. At
+-1 both forms are -inf: where `x` can be -1, keep it above with `tf.maximum`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log1p
 
@@ -52,7 +55,7 @@ from tfnanlint.api import (
 KEPT = 5e-7
 
 
-@rule("TFN307", "log1p", on="tf.math.log", preview=True)
+@rule("TFN307", "log1p", on="tf.math.log", preview=True, fixes="log1p")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total = here.made_by(log.value("x"), *traits.ADDITIONS, aligned=True)
     param = summand(total) if total is not None else None

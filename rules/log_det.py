@@ -4,7 +4,15 @@ A determinant is a product of as many factors as the matrix has rows: of a 50 x 
 entries around 0.1 it underflows to 0, around 10 it overflows, and its logarithm is -inf or inf
 although the true value is an ordinary number. `tf.linalg.slogdet` adds the logarithms of the
 factors instead, and gives the logarithm of the magnitude whatever the sign. `tf.linalg.logdet` is
-for matrices that are surely positive definite, a covariance with jitter: it uses a Cholesky factor.
+for matrices that are certainly positive definite, such as a covariance with jitter: it uses a
+Cholesky factor.
+
+See it:
+    >>> matrix = 0.1 * tf.eye(50)
+    >>> float(tf.math.log(tf.linalg.det(matrix)))
+    -inf
+    >>> round(float(tf.linalg.slogdet(matrix)[1]), 3)
+    -115.129
 
 Bad:
     log_volume = tf.math.log(tf.linalg.det(covariance))
@@ -27,7 +35,7 @@ No public report known; included because executing it shows the problem.
 from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, rule
 
 
-@rule("TFN313", "log-det", on="tf.math.log", over="TFN101")
+@rule("TFN313", "log-det", on="tf.math.log", over="TFN101", fixes="slogdet logdet")
 def check(log: Site, here: Context) -> Iterator[Finding]:
     det = here.made_by(log.value("x"), "tf.linalg.det", aligned=True)
     absolute = here.made_by(log.value("x"), "tf.abs", aligned=True) if det is None else None

@@ -1,9 +1,17 @@
-"""A feature made by the logarithm of shifted data that reaches below the shift.
+"""Logarithm of shifted input data that can be smaller than the shift allows.
 
-`np.log(x + 1)` is meant for counts and prices, which begin at 0. Of returns, differences or
-standardised columns it is NaN below -1 and `-inf` at -1, in a few rows only: the loss becomes NaN
-when their batch comes, or everything is patched at the end of the network and all weights are NaN
-while the loss looks fine.
+`np.log(x + 1)` is meant for counts and prices, which begin at 0. For returns, differences or
+standardised columns it is NaN below -1 and `-inf` at -1, often in a few rows only: the loss becomes
+NaN when their batch comes. If NaN is replaced at the end of the network, the loss looks fine while
+all weights are NaN.
+
+See it:
+    >>> import numpy as np
+    >>> np.log(np.array([0.5, -1.0, -1.5]) + 1.0)
+    array([0.40546511,       -inf,        nan])
+
+Repair: use `sign(x) * log1p(abs(x))`, or `arcsinh(x)` | the feature is NaN below the shift and -inf
+at it | the feature is finite for every number | the values of the feature: train again
 
 Bad:
     features = np.log(np.random.randn(100, 4) + 3.0)
@@ -15,7 +23,8 @@ Good:
     model.fit(features, y)
 
 For data of both signs take `sign(x) * log1p(abs(x))`, or `arcsinh(x)`; for data that should not be
-negative, look why it is. There is no automatic fix, for only you know which of the two it is.
+negative, find out why it is. There is no automatic fix, because only you know which of the two
+applies.
 
 See also: https://numpy.org/doc/stable/reference/generated/numpy.log1p.html,
 https://www.tensorflow.org/api_docs/python/tf/math/asinh

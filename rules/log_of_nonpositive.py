@@ -71,6 +71,7 @@ from tfnanlint.api import (
     default="MUST MAY UNKNOWN",
     over="TFN307",
     silent="MAY/ANY/TESTS UNKNOWN/ANY/TESTS MAY/NO/DOUBTFUL UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="mask log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     x = log.value("x")

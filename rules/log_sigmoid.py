@@ -17,7 +17,7 @@ Good:
     real = tf.math.log_sigmoid(z)
     fake = -tf.math.softplus(z)
 
-Where the logits cannot be had again at the logarithm, return them from the function that makes the
+Where the logits are not available at the logarithm, return them from the function that computes the
 sigmoid (discriminators often do: `return probability, logit`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid
@@ -44,7 +44,13 @@ from tfnanlint.api import (
 )
 
 
-@rule("TFN302", "log-sigmoid", on="tf.math.log tf.math.log1p", over="TFN101 TFN307 TFN204 TFN206")
+@rule(
+    "TFN302",
+    "log-sigmoid",
+    on="tf.math.log tf.math.log1p",
+    over="TFN101 TFN307 TFN204 TFN206",
+    fixes="log_sigmoid softplus log_factors floor",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0

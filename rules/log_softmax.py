@@ -17,8 +17,8 @@ Good:
     log_p = tf.nn.log_softmax(logits)
 
 The softmax may stand in another statement, and elements of it may be picked in between
-(`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where its logits cannot be had again at the
-logarithm, return them from the function that makes the softmax; until then a floor,
+(`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where the logits are not available at the
+logarithm, return them from the function that computes the softmax; until then a floor,
 `tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite, but its gradient is 0 below the floor.
 
 Nothing is reported where `tf.where` replaces the result for a class at 0 and no gradient is taken,
@@ -55,6 +55,7 @@ from tfnanlint.api import (
     on="tf.math.log",
     over="TFN101 TFN307 TFN204 TFN206",
     silent="MAY/NO/DOUBTFUL",
+    fixes="log_softmax log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")

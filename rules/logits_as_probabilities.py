@@ -1,9 +1,17 @@
-"""The output of a layer without activation given to a loss that wants probabilities.
+"""The output of a layer without activation given to a loss that expects probabilities.
 
-`Dense(10)` gives any number. A cross-entropy with `from_logits=False`, which is the default of
-every Keras loss, clips it to [1e-7, 1 - 1e-7] first: where an output is outside, the loss is a
-constant such as 16.1 and its gradient is 0. Accuracy stops improving early, and a row of zeros
-gives NaN in the categorical losses, which divide by the sum.
+The output of `Dense(10)` is unbounded. A cross-entropy with `from_logits=False`, which is the
+default of every Keras loss, clips it to [1e-7, 1 - 1e-7] first: where an output is outside, the
+loss is a constant such as 16.1 and its gradient is 0. Accuracy stops improving early, and a row of
+zeros gives NaN in the categorical losses, which divide by the sum.
+
+See it:
+    >>> logits = tf.constant([[-5.0, 3.0]])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(logits)
+    ...     loss = tf.keras.losses.sparse_categorical_crossentropy(tf.constant([0]), logits)
+    >>> loss.numpy(), tape.gradient(loss, logits).numpy()
+    (array([16.118095], dtype=float32), array([[0., 0.]], dtype=float32))
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(10)])
@@ -13,9 +21,10 @@ Good:
     model = keras.Sequential([keras.layers.Dense(10)])
     model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
-The loss of logits is the better one: with a saturated wrong answer it still has a gradient of about 1. If probabilities are
-wanted from the model itself, give the last layer `activation="softmax"` (or "sigmoid") instead. Metrics such as "accuracy" of
-a binary model compare with 0.5: for logits use `keras.metrics.BinaryAccuracy(threshold=0.0)`.
+The loss of logits is the better one: with a saturated wrong answer it still has a gradient of about
+1. If probabilities are wanted from the model itself, give the last layer `activation="softmax"` (or
+"sigmoid") instead. Metrics such as "accuracy" of a binary model compare with 0.5: for logits use
+`keras.metrics.BinaryAccuracy(threshold=0.0)`.
 
 Often harmless: a model that a test file compiles but neither fits nor evaluates, because its loss
 is never computed.
@@ -58,6 +67,7 @@ NAMES = {
     "logits-as-probabilities",
     on=" ".join((COMPILE, *(name for name in FAMILIES if name.startswith(("keras.", "K."))))),
     silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL",
+    fixes="from_logits activation",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     for pair in here.pairings(site):

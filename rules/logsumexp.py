@@ -17,9 +17,9 @@ Bad:
 Good:
     log_z = tf.reduce_logsumexp(energy, axis=-1)
 
-Of a mean of exponentials it is the same, less the logarithm of how many there are. An epsilon in
-the sum (`log(sum(exp(x)) + eps)`) helps against the small ones only. Nothing is reported where the
-maximum is subtracted by hand, or where the exponents are known to be small.
+For a mean of exponentials, subtract the logarithm of the number of elements. An epsilon in the sum
+(`log(sum(exp(x)) + eps)`) helps against small elements only. Nothing is reported where the maximum
+is subtracted by hand, or where the exponents are known to be small.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
 
@@ -47,7 +47,13 @@ from tfnanlint.api import (
 )
 
 
-@rule("TFN305", "logsumexp", on="tf.math.log", over="TFN101 TFN106 TFN307 TFN204 TFN206")
+@rule(
+    "TFN305",
+    "logsumexp",
+    on="tf.math.log",
+    over="TFN101 TFN106 TFN307 TFN204 TFN206",
+    fixes="logsumexp",
+)
 def check(log: Site, here: Context) -> Iterator[Finding]:
     total, guard = summed(log)
     exp = exponential_of(total.value("x")) if total is not None else None

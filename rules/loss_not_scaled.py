@@ -1,9 +1,22 @@
-"""A training loop of one's own under mixed_float16 that does not scale the loss.
+"""A custom training loop under mixed_float16 that does not scale the loss.
 
-In float16 what is below 6e-8 is 0, and gradients are small: without a scaled loss many of them
-become 0, and those weights are never trained. `model.fit` scales by itself. A loop with
-`tf.GradientTape`, or a `train_step` of one's own, has to do it: wrap the optimizer in a
-`LossScaleOptimizer`, let it scale the loss inside the tape, and let it bring the gradients back.
+In float16 numbers below 6e-8 are 0, and gradients are small: without a scaled loss many of them
+become 0, and those weights are never trained. `model.fit` scales the loss itself. A loop with
+`tf.GradientTape`, or your own `train_step`, has to do it: wrap the optimizer in a
+`LossScaleOptimizer`, scale the loss inside the tape, and let the optimizer scale the gradients
+back.
+
+See it:
+    >>> w = tf.constant(1.0, tf.float16)
+    >>> with tf.GradientTape(persistent=True) as tape:
+    ...     tape.watch(w)
+    ...     loss = 1e-4 * (1e-4 * w)
+    ...     scaled = 2.0**15 * loss
+    >>> float(tape.gradient(loss, w)), float(tape.gradient(scaled, w)) > 0
+    (0.0, True)
+
+Repair: scale the loss with a `LossScaleOptimizer` | gradients below 6e-8 are 0 | gradients down to
+about 1e-12 are kept | nothing but the gradients that were 0
 
 Bad:
     keras.mixed_precision.set_global_policy("mixed_float16")
@@ -23,7 +36,7 @@ Good:
     optimizer.apply_gradients(zip(grads, model.trainable_variables))
 
 That is Keras 3. In tf.keras 2 it is `optimizer.get_scaled_loss(loss)` inside the tape and
-`optimizer.get_unscaled_gradients(grads)` behind it. There is no automatic fix: three places change,
+`optimizer.get_unscaled_gradients(grads)` after it. There is no automatic fix: three places change,
 and which ones depends on the version. bfloat16 needs no scaling.
 
 See also: https://www.tensorflow.org/guide/mixed_precision ("Loss scaling", "Training the model with

@@ -1,9 +1,14 @@
-"""A mask value that float16 cannot hold.
+"""A mask value that float16 cannot represent.
 
 The largest float16 number is 65504. `-1e9` becomes `-inf`, and `(1 - mask) * -1e9` then is
-`0 * -inf`, which is NaN, for exactly the entries that are not masked. Chosen with `tf.where` it is
-`-inf`: a row in which everything is masked becomes NaN in the softmax. Under `mixed_float16` every
-Keras layer computes in float16. bfloat16 has the range of float32 and is not concerned.
+`0 * -inf`, which is NaN, for exactly the entries that are not masked. Selected with `tf.where` it
+is `-inf`: a fully masked row becomes NaN in the softmax. Under `mixed_float16` every Keras layer
+computes in float16. bfloat16 has the range of float32 and does not overflow here.
+
+See it:
+    >>> open_entry = tf.constant(0.0, tf.float16)
+    >>> float(open_entry * -1e9)
+    nan
 
 Bad:
     half = tf.cast(scores, tf.float16)
@@ -46,7 +51,14 @@ LARGEST = 65504.0
 POLICIES = ("mixed_float16", "float16")
 
 
-@rule("TFN601", "mask-overflows-float16", on="file", words="float16", over="TFN506")
+@rule(
+    "TFN601",
+    "mask-overflows-float16",
+    on="file",
+    words="float16",
+    over="TFN506",
+    fixes="representable lowest select",
+)
 def check(module: object, here: Context) -> Iterator[Finding]:
     rows = here.source.rows_where(texts.writes_large_number)
     for site in here.applications(rows, named(map(here.source.code_on, rows))):

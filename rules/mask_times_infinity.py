@@ -1,8 +1,9 @@
 """A mask multiplied with something infinite: 0 * inf is NaN.
 
 `mask * tf.math.log(x)` is NaN wherever the mask is 0 and x is 0, and so is the entropy
-`p * tf.math.log(p)` of a certain prediction. A product removes numbers, not infinities.
-`tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only; its gradient is still NaN.
+`p * tf.math.log(p)` of a certain prediction. Multiplying by 0 removes finite numbers, not
+infinities. `tf.math.multiply_no_nan(tf.math.log(p), p)` repairs the value only; its gradient is
+still NaN.
 
 See it:
     >>> (tf.constant([1.0, 0.0]) * tf.math.log([1.0, 0.0])).numpy()
@@ -16,10 +17,10 @@ Good:
     p = tf.clip_by_value(p, 0.0, 1.0)
     entropy = -tf.reduce_sum(tf.math.xlogy(p, p), axis=-1)
 
-`tf.math.xlogy(m, x)` is `m * log(x)`, and 0 with a finite gradient where m is 0. Where m says
-nothing about x (labels and probabilities), x = 0 remains infinite at m = 1: keep it away from 0,
-`m * tf.math.log(tf.maximum(x, 1e-37))`, or take a loss on logits. For other functions mask the
-input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
+`tf.math.xlogy(m, x)` is `m * log(x)`, and 0 with a finite gradient where m is 0. Where m and x are
+independent (labels and probabilities), x = 0 still gives an infinite result at m = 1: keep x away
+from 0, `m * tf.math.log(tf.maximum(x, 1e-37))`, or use a loss on logits. For other functions mask
+the input: `mask * tf.sqrt(tf.where(keep, x, tf.ones_like(x)))`.
 
 Often harmless: every product except `p * tf.math.log(p)` of a `p` between 0 and 1. That product is
 NaN as soon as a softmax reaches 0, with or without a gradient.
@@ -72,6 +73,7 @@ STABLE = traits.PROBABILITIES  # their logarithm has a form of its own: TFN301, 
     over="TFN101 TFN102 TFN202 TFN405",
     silent="MAY/ANY/TESTS MAY/UNKNOWN/DOUBTFUL",
     on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt tf.math.multiply_no_nan",
+    fixes="xlogy mask_input log_factors floor",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.math.multiply_no_nan":

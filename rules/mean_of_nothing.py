@@ -1,9 +1,8 @@
-"""Mean or extreme of elements that were filtered, of which none may be left.
+"""Mean, maximum or minimum of filtered elements, when the filter may leave none.
 
-`tf.reduce_mean` of an empty tensor is 0 / 0, NaN, and so are its variance and deviation;
-`tf.reduce_max` is -inf and `tf.reduce_min` inf.
-A batch without any positive example, a mask that is false everywhere, an image without boxes make
-it so, without an error.
+`tf.reduce_mean` of an empty tensor is 0 / 0, NaN, and so are its variance and standard deviation;
+`tf.reduce_max` is -inf and `tf.reduce_min` inf. No error is raised. A batch without positive
+examples, a mask that is false everywhere or an image without boxes is enough.
 
 See it:
     >>> float(tf.reduce_mean(tf.boolean_mask([1.0, 2.0], [False, False])))
@@ -16,9 +15,9 @@ Good:
     kept = tf.boolean_mask(losses, labels > 0)
     loss = tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), kept.dtype))
 
-`tf.math.divide_no_nan` gives 0 for nothing. Inside of `tf.cond(tf.size(kept) > 0, ...)` nothing is
-reported. For the extremes there is no neutral value to offer: choose one, and take it with
-`tf.cond` or by appending it to what is reduced.
+`tf.math.divide_no_nan` gives 0 if no element is left. Nothing is reported inside
+`tf.cond(tf.size(kept) > 0, ...)`. A maximum or minimum has no neutral value that fits every
+program: choose a value, and use it with `tf.cond` or append it to the elements.
 
 Often harmless: a mean without a gradient, in a function that does not also divide by the number of
 the same elements, because most batches contain some.
@@ -63,6 +62,7 @@ RESULTS = {
     on="tf.reduce_mean tf.reduce_max tf.reduce_min tf.math.reduce_variance tf.math.reduce_std",
     needs="boolean_mask dynamic_partition gather",
     silent="MAY/NO/DOUBTFUL",
+    fixes="divide_no_nan",
 )
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
     if not here.may_stem(reduction, "x", CHOOSING, filtered_elements.ELEMENTWISE):

@@ -82,6 +82,7 @@ OF_LABELS = (
     on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply",
     needs="where switch nan_to_num tf.boolean_mask:nan tf.boolean_mask:finite tf.multiply:nan "
     "tf.multiply:finite",
+    fixes="mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     patched = nan_masks.patched_value(choice)

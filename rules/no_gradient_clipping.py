@@ -1,8 +1,20 @@
 """A recurrent network trained without bounds on its gradients.
 
 The gradient of a recurrent layer is a product over all time steps: where its factors are a little
-above 1 it grows without limit, and one long sequence makes a step that throws the weights away, or
-is infinite at once. One number bounds the step: `clipnorm=1.0`.
+above 1 it grows without limit, and one long sequence is enough for a step that ruins the weights,
+or for an infinite gradient. One argument bounds the step: `clipnorm=1.0`.
+
+See it:
+    >>> w, state = tf.constant(1.5), tf.constant(1.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(w)
+    ...     for _ in range(250):
+    ...         state = w * state
+    >>> float(tape.gradient(state, w))
+    inf
+
+Repair: pass `clipnorm=1.0` to the optimizer | one long sequence can give an infinite step | the
+length of every step is bounded | gradients longer than 1 are scaled to length 1
 
 Bad:
     model = keras.Sequential([keras.layers.LSTM(64), keras.layers.Dense(1)])
@@ -13,9 +25,9 @@ Good:
     model.compile(optimizer=keras.optimizers.SGD(0.1, clipnorm=1.0), loss="mse")
 
 `clipnorm` bounds each variable's gradient, `global_clipnorm` all of them together, `clipvalue`
-every element. In a loop of your own it is `tf.clip_by_global_norm(grads, 1.0)`. A NaN gradient
-stays NaN: clipping is no cure for a wrong domain. There is no automatic fix: what length is
-ordinary for these gradients only a run shows (begin with 1.0).
+every element. In a custom loop it is `tf.clip_by_global_norm(grads, 1.0)`. A NaN gradient stays
+NaN: clipping does not repair an operation outside its domain. There is no automatic fix, because
+only a run shows how large these gradients usually are (start with 1.0).
 
 See also: https://github.com/keras-team/keras/issues/510,
 https://github.com/keras-team/keras/issues/5127,

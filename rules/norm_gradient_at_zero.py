@@ -4,7 +4,8 @@ The derivative of the euclidean norm is `x / norm(x)`, and `0 / 0` is NaN. It ha
 points coincide, where a mask clears a column, and in the gradient penalty of a WGAN as soon as a
 critic of relu units is flat somewhere. One such row makes every weight NaN. Norms of order 1 and
 inf, the spectral norm and `tf.math.l2_normalize` are safe; `tf.math.reduce_euclidean_norm` is not,
-and XLA does not compile it. `tf.linalg.normalize` of zeros is NaN itself, of whatever order.
+and XLA does not compile it. `tf.linalg.normalize` of zeros is NaN in the value as well, for every
+order.
 
 See it:
     >>> x = tf.constant([0.0, 0.0])
@@ -20,17 +21,16 @@ Bad:
 Good:
     slopes = tf.sqrt(tf.reduce_sum(tf.square(grads), axis=-1) + 1e-12)
 
-A norm that goes into another norm or a square is NaN under XLA only; of a value about which nothing
-is known that is not reported by default.
+The gradient of a norm that goes into another norm or a square is NaN under XLA only; for a value
+about which nothing is known this is not reported by default.
 
 An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does not help: the gradient
 inside is NaN already. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/norm
 
-Often harmless: a parameter that is used unchanged, in a function whose callers are known but not
-the values that they pass. Such a value is often the output of a model with a bias or a
-normalisation at its end.
+Often harmless: the norm of a parameter in a function whose callers pass values of unknown range.
+Such a value is often the output of a model that ends in a bias or a normalisation.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/12071 (the gradient of tf.norm, open since 2017),
@@ -63,6 +63,7 @@ from tfnanlint.api import (
     on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
     default="MUST MAY UNKNOWN",
     silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL",
+    fixes="mask epsilon_inside",
 )
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")

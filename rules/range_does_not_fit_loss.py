@@ -1,13 +1,24 @@
-"""The activation of the last layer gives numbers that the loss has no use for.
+"""The range of the last activation does not fit the loss.
 
 `tanh` reaches down to -1 and `relu` up beyond 1: a binary cross-entropy clips both to [1e-7, 1 -
 1e-7], and what was clipped gets no gradient. So does the sparse categorical one. The other
 categorical losses divide by the sum of the outputs: relu or sigmoid outputs that are all 0 give
-NaN, and those of tanh a sum of any sign. `poisson` takes the logarithm of the prediction: below 0
+NaN, and tanh outputs a sum of either sign. `poisson` takes the logarithm of the prediction: below 0
 it is NaN. And the softmax of one unit is 1 for every input: a model that ends in
-`Dense(1, activation="softmax")` says 1 whatever it is given, and no gradient comes through it (only
-Keras' binary cross-entropy looks behind it, at the logit: then the weights move, the prediction
-does not).
+`Dense(1, activation="softmax")` predicts 1 for every input, and no gradient passes through it.
+(Only the binary cross-entropy of Keras uses the logit instead: then the weights change, but not the
+prediction.)
+
+See it:
+    >>> tanh = tf.constant([[-0.9]])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(tanh)
+    ...     loss = tf.keras.losses.binary_crossentropy([[1.0]], tanh)
+    >>> loss.numpy(), tape.gradient(loss, tanh).numpy()
+    (array([16.118095], dtype=float32), array([[0.]], dtype=float32))
+
+Repair: `activation` | outputs outside the range are clipped without a gradient, or make the loss
+NaN | every output is in the range of the loss |
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(1, activation="tanh")])
@@ -23,9 +34,9 @@ Good:
 | categorical_crossentropy, sparse_categorical_crossentropy, kl_divergence | softmax |
 | poisson, mean_squared_logarithmic_error | softplus or exponential |
 
-The fix writes another activation where the layer of this file names one; it changes what the
-network computes: train again. Where outputs of relu are compared with classes there is none: the
-layer may be a hidden one, and the one with a unit for each class be missing.
+The fix replaces the activation of the layer; it changes what the network computes, so train it
+again. There is no fix where relu outputs are used as class probabilities: this layer may be a
+hidden one, and the layer with one unit for each class may be missing.
 
 See also: https://github.com/keras-team/keras/issues/590,
 https://github.com/tensorflow/tensorflow/issues/38457,
@@ -77,6 +88,7 @@ COST = "the network computes a different function: train it again"
     on=" ".join((COMPILE, *FAMILIES, "file")),
     words="softmax",
     silent="MUST/UNKNOWN/TESTS MUST/NO/TESTS",
+    fixes="activation",
 )
 def check(site: object, here: Context) -> Iterator[Finding]:
     if not isinstance(site, Site):  # a file

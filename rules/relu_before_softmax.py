@@ -1,9 +1,19 @@
 """A relu right before a softmax, or as the logits of a cross-entropy.
 
 Relu sets every logit below 0 to 0 and lets no gradient through there. A class whose logit is below
-0 cannot be pushed further down, nor up again; when all logits of an example are, the softmax is
-uniform and nothing is learned from it. With a learning rate that is a little too high all units die
-and the loss freezes at log(number of classes). Logits need both signs.
+0 can be moved neither down nor up again; when all logits of an example are below 0, the softmax is
+uniform and nothing is learned from the example. With a learning rate that is a little too high all
+units die and the loss freezes at log(number of classes). Logits need both signs.
+
+See it:
+    >>> w = tf.constant([[-1.0, -2.0, -3.0]])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(w)
+    ...     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=tf.nn.relu(w))
+    >>> tape.gradient(loss, w).numpy()
+    array([[-0.,  0.,  0.]], dtype=float32)
+
+Repair: `remove_relu` | logits below 0 become 0 and get no gradient | every logit gets a gradient |
 
 Bad:
     logits = tf.nn.relu(tf.matmul(hidden, w) + b)
@@ -13,7 +23,7 @@ Good:
     logits = tf.matmul(hidden, w) + b
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)
 
-The fix takes the relu away, which changes what the network computes: train it again. In Keras it is
+The fix removes the relu, which changes what the network computes: train it again. In Keras it is
 `activation=None` in the layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a
 relu unless they get `activation_fn=None`, from an `arg_scope` too.
 
@@ -67,6 +77,7 @@ SOFTMAX_LAYERS = ("keras.layers.Softmax", "keras.layers.Activation")
     "TFN501",
     "relu-before-softmax",
     on=" ".join(("tf.nn.softmax", *LOSSES, *FROM_LOGITS, *LOSS_CLASSES, *SOFTMAX_LAYERS)),
+    fixes="remove_relu",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     relu = fed_by(site, here)

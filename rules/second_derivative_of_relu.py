@@ -1,9 +1,25 @@
-"""Second derivative of a network whose only bends are those of relu: it is 0 everywhere.
+"""Second derivative of a network whose only activation is relu: it is 0 everywhere.
 
-A network of linear layers and relu is piecewise linear in its input. Its first derivative by the
-input is constant on each piece, and its second one is 0. A loss made of that second derivative (the
-residual of a differential equation, a bending energy) has no gradient either: it stays where it is,
-and the network learns nothing of it. No value becomes NaN, so nothing tells.
+A network of linear layers and relu is piecewise linear in its input. Its derivative with respect to
+the input is constant on each piece, and the second derivative is 0. A loss computed from that
+second derivative (the residual of a differential equation, a bending energy) has no gradient
+either: it stays constant, and the network learns nothing from it. No value becomes NaN, so there is
+no other sign of it.
+
+See it:
+    >>> x = tf.constant(0.5)
+    >>> with tf.GradientTape() as outer:
+    ...     outer.watch(x)
+    ...     with tf.GradientTape() as inner:
+    ...         inner.watch(x)
+    ...         u = tf.reduce_sum(tf.nn.relu(x * [1.0, -2.0, 3.0]))
+    ...     slope = inner.gradient(u, x)
+    >>> float(slope), float(outer.gradient(slope, x, unconnected_gradients="zero"))
+    (4.0, 0.0)
+
+Repair: use an activation with a second derivative, such as `tanh` | the second derivative is 0, and
+a loss computed from it has no gradient | the second derivative is not 0 | the network computes a
+different function: train it again
 
 Bad:
     net = tf.keras.Sequential(
@@ -25,9 +41,9 @@ Good:
 `tanh`, `softplus`, `swish`, `gelu` and `sin` have a second derivative. `elu` and `selu` have one on
 one side of 0 only.
 
-Nothing is reported where the second gradient is by the weights, as in a gradient penalty: that one
-is not 0. There is no automatic fix: another activation makes another network, which has to be
-trained anew.
+Nothing is reported where the second gradient is taken with respect to the weights, as in a gradient
+penalty: that gradient is not 0. There is no automatic fix: another activation makes another
+network, which has to be trained again.
 
 See also: https://www.tensorflow.org/guide/advanced_autodiff
 

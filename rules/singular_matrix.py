@@ -1,9 +1,16 @@
 """Factorisation or inverse of a matrix that can be singular.
 
-`X @ X^T` of fewer features than rows, or of two equal rows, has no inverse, and by rounding it is often not even positive
-semidefinite. `tf.linalg.cholesky` and `tf.linalg.logdet` then return NaN on the CPU without an error. `tf.linalg.inv` and
-`tf.linalg.solve` stop with "Input is not invertible"; compiled by XLA they do not, and give numbers of 10^5 and more that are
-rounding only, or NaN. `tf.linalg.slogdet` gives -inf, and its gradient stops with that error (executed on TensorFlow 2.21).
+`X @ X^T` of fewer features than rows, or of two equal rows, has no inverse, and by rounding it is
+often not even positive semidefinite. `tf.linalg.cholesky` and `tf.linalg.logdet` then return NaN on
+the CPU without an error. `tf.linalg.inv` and `tf.linalg.solve` stop with "Input is not invertible";
+compiled by XLA they do not stop: the result is NaN, or rounding errors of 10^5 and more.
+`tf.linalg.slogdet` gives -inf, and its gradient stops with that error (executed on TensorFlow
+2.21).
+
+See it:
+    >>> x = tf.constant([[0.1, 0.3], [0.3, 0.9]])
+    >>> float(tf.linalg.logdet(tf.matmul(x, x, transpose_b=True)))
+    nan
 
 Bad:
     factor = tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True))
@@ -14,8 +21,8 @@ Good:
 
 The jitter on the diagonal has to be large against the rounding of the largest entry: about 1e-6 of
 it in float32 (1e-6 itself was too little for a 3 x 3 matrix of rank 2), 1e-12 of it in float64,
-where it costs nothing to be generous. Compute in float64 if you can. Of a matrix that is not a
-product with itself nothing is known: those are reported with `certainty = "unknown"` only.
+where a larger one does no harm. Compute in float64 if you can. A matrix that is not a product with
+its own transpose is reported with `certainty = "unknown"` only, because nothing is known about it.
 
 With `target-tensorflow` below 2.1 (`svd`) or 2.4 (`eigh`), gradients through these are reported
 too: there they divide by the differences of the values, which are 0 for a multiple of the identity.
@@ -67,6 +74,7 @@ FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
     "singular-matrix",
     on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet "
     "tf.linalg.svd tf.linalg.eigh",
+    fixes="jitter",
 )
 def check(factored: Site, here: Context) -> Iterator[Finding]:
     x = factored.value("x")

@@ -1,9 +1,15 @@
 """The last layer of a model computes its softmax or sigmoid in float16.
 
-Under the policy `mixed_float16` every layer computes in float16, the last one too. There a softmax
-is exactly 0 for logits 17 below the largest, where float32 has room down to 87, and a sigmoid
-exactly 1 from 8 on: the losses behind it see 0 and 1, their logarithms are infinite or clipped, and
-the gradient is dead. TensorFlow's guide tells to let the model end in float32.
+Under the policy `mixed_float16` every layer computes in float16, the last one too. In float16 a
+softmax is exactly 0 for logits 18 below the largest (87 in float32), and a sigmoid is exactly 1
+from 8 on: the loss that follows gets 0 and 1, its logarithms are infinite or clipped, and the
+gradient is 0. TensorFlow's guide says that the model should end in float32.
+
+See it:
+    >>> tf.keras.layers.Softmax(dtype="float16")(tf.constant([[0.0, 20.0]])).numpy()
+    array([[0., 1.]], dtype=float16)
+    >>> tf.keras.layers.Softmax(dtype="float32")(tf.constant([[0.0, 20.0]])).numpy()
+    array([[2.0611535e-09, 1.0000000e+00]], dtype=float32)
 
 Bad:
     keras.mixed_precision.set_global_policy("mixed_float16")
@@ -35,7 +41,7 @@ ACTIVATIONS = {
 SHOWN = {"softmax": "0 for logits 17 below the largest", "sigmoid": "1 from 8 on"}
 
 
-@rule("TFN602", "softmax-not-float32", on="file", words="float16")
+@rule("TFN602", "softmax-not-float32", on="file", words="float16", fixes="float32")
 def check(module: object, here: Context) -> Iterator[Finding]:
     for site in here.output_layers():
         yield from judged(site, here)

@@ -1,10 +1,17 @@
-"""A softmax over a row in which everything is masked with minus infinity.
+"""A softmax over a row in which every entry is masked with minus infinity.
 
 The softmax subtracts the largest logit first. When all logits of a row are `-inf`, that is
-`-inf - (-inf)`, which is NaN, in the value and in the gradient of the whole batch. It happens to
-padding rows, to queries that may look at nothing, to empty sets. Multiplying a mask with `-inf` is
-worse: `0 * -inf` is NaN for exactly those entries that are not masked, whether a softmax follows or
-not.
+`-inf - (-inf)`, which is NaN, in the value and in the gradient of the whole batch. It happens for
+padding rows, for queries that may attend to nothing, and for empty sets. Multiplying a mask with
+`-inf` is worse: `0 * -inf` is NaN for exactly those entries that are not masked, whether a softmax
+follows or not.
+
+See it:
+    >>> scores = tf.constant([1.0, 2.0])
+    >>> tf.nn.softmax(tf.where([False, False], scores, -float("inf"))).numpy()
+    array([nan, nan], dtype=float32)
+    >>> tf.nn.softmax(tf.where([False, False], scores, scores.dtype.min)).numpy()
+    array([0.5, 0.5], dtype=float32)
 
 Bad:
     weights = tf.nn.softmax(tf.where(mask, scores, -np.inf))
@@ -12,13 +19,13 @@ Bad:
 Good:
     weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
 
-With the lowest finite number a row with one open entry comes out exactly the same, and a row with
-none gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask,
-weights.dtype)`). A causal mask, in which every position sees itself, and a mask that keeps the
-largest logits have an open entry in every row: they are not reported. Neither is a softmax of
-`tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces: there both the value and
-the gradient are finite. The logsumexp of such a row is `-inf`, which an exponential, a softplus or
-a sigmoid makes 0: where it goes nowhere else, it is not reported either.
+With the lowest finite number a row with one unmasked entry gives exactly the same result, and a row
+with none gets equal weights, which have to be masked afterwards
+(`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and
+a mask that keeps the largest logits have an unmasked entry in every row: they are not reported.
+Neither is a softmax of `tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces:
+there both the value and the gradient are finite. The logsumexp of such a row is `-inf`, which an
+exponential, a softplus or a sigmoid makes 0: where it goes nowhere else, it is not reported either.
 
 See also: https://github.com/keras-team/keras/pull/21149,
 https://github.com/stevezheng23/reading_comprehension_tf/pull/69,
@@ -53,6 +60,7 @@ SUMS = frozenset(traits.ADDITIONS)
     "softmax-of-nothing",
     on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp tf.multiply",
     needs="inf Inf INF tf.multiply:np.inf tf.multiply:math.inf tf.multiply:inf') tf.multiply:inf\")",
+    fixes="lowest",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.multiply":

@@ -5,6 +5,18 @@ probabilities they apply the softmax a second time, to values between 0 and 1. T
 loss with 10 classes is then 1.46 instead of 0, and a saturated wrong one (logit 20 too high) has a
 gradient of 3e-9 instead of 1.
 
+See it:
+    >>> label = tf.one_hot(0, 10)
+    >>> perfect = tf.nn.softmax(100.0 * label)
+    >>> round(float(tf.nn.softmax_cross_entropy_with_logits(labels=label, logits=perfect)), 4)
+    1.4612
+
+Repair: `pass_logits` | the softmax is applied twice: the loss never reaches 0, and the gradient is
+small | the softmax is applied once |
+
+Repair: `no_from_logits` | the softmax is applied twice: the loss never reaches 0, and the gradient
+is small | the softmax is applied once |
+
 Bad:
     p = tf.nn.softmax(logits)
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=p)
@@ -12,9 +24,9 @@ Bad:
 Good:
     loss = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)
 
-Keras notices a softmax or sigmoid that a layer has as its activation, and goes back to the logits
-with a warning: that is silent here. It does not notice one with another layer or a reshape behind
-it, nor a plain `tf.nn.softmax` in eager mode.
+Keras notices a softmax or sigmoid that a layer has as its activation, and uses the logits with a
+warning: such a model is not reported here. Keras does not notice one that another layer or a
+reshape follows, nor a plain `tf.nn.softmax` in eager mode.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits (its
 warning: "This op expects unscaled logits"),
@@ -44,7 +56,13 @@ PRODUCERS = {"tf.nn.softmax": ("softmax", "logits"), "tf.sigmoid": ("sigmoid", "
 APPLIED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
 
 
-@rule("TFN502", "softmax-twice", on=" ".join((COMPILE, "tf.nn.softmax", *FAMILIES)), over="TFN501")
+@rule(
+    "TFN502",
+    "softmax-twice",
+    on=" ".join((COMPILE, "tf.nn.softmax", *FAMILIES)),
+    over="TFN501",
+    fixes="pass_logits no_from_logits",
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.nn.softmax":
         yield from of_softmax(site, here)

@@ -14,8 +14,8 @@ Bad:
 Good:
     loss = tf.reduce_mean(tf.math.softplus(-margin))
 
-Nothing is reported where `x` cannot be large, as in the form that is stable by hand, `log(1 +
-exp(-abs(x)))`.
+Nothing is reported where `x` cannot be large, as in the form that is stable by hand,
+`log(1 + exp(-abs(x)))`.
 
 Often harmless: a weight that is used unchanged, such as the scale of a prior that starts at -6.9,
 because training rarely moves it to 88.
@@ -53,6 +53,7 @@ from tfnanlint.api import (
     on="tf.math.log tf.math.log1p",
     over="TFN101 TFN106 TFN307 TFN204 TFN206",
     silent="MAY/NO MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="softplus",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     exp = exponential(log)

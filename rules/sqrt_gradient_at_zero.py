@@ -62,6 +62,7 @@ CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
     "sqrt-gradient-at-zero",
     on="tf.sqrt K.sqrt ops.cbrt",
     silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    fixes="half_exp mask epsilon_inside floor",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")

@@ -2,9 +2,9 @@
 
 `tf.sqrt` of a negative number is NaN, value and gradient. A difference that is nonnegative on paper
 comes out below 0 in floating point: `mean(x ** 2) - mean(x) ** 2` of a constant 1000.1 is -0.06 in
-float32, `1 - cos ** 2` and `|a|^2 - 2ab + |b|^2` behave alike. An epsilon under the root helps only
-against errors smaller than itself. `K.sqrt` clips negative numbers to 0 and is reported for such a
-variance only, whose gradient is NaN.
+float32, and so do `1 - cos ** 2` and `|a|^2 - 2ab + |b|^2`. An epsilon under the root helps only
+against errors smaller than itself. `K.sqrt` clips negative numbers to 0; it is reported only for
+such a variance, because its gradient is NaN.
 
 See it:
     >>> x = tf.fill([5], 1000.1)
@@ -22,9 +22,9 @@ floor, `tf.sqrt(tf.maximum(d, 1e-12))`, keeps the root finite; a floor of exactl
 infinite gradient.
 
 Often harmless: a difference that contains a ratio, `1 - (a / b)^2`, because the program does not
-show which of the two is larger. If nothing shows that a gradient is taken, everything is often
-harmless except a random draw, a weight with a random initial value, a variance as above, and the
-squared distance `|a|^2 - 2ab + |b|^2`, whose values become NaN by rounding.
+show which of the two is larger. If nothing shows that a gradient is taken, most findings are
+harmless. The exceptions are a random draw, a weight with a random initial value, a variance as
+above, and the squared distance `|a|^2 - 2ab + |b|^2`, whose rounding errors become NaN.
 
 Seen in the wild:
 https://github.com/tensorflow/graphics/issues/462 (the root of trace + 1, a little below 0),
@@ -60,6 +60,7 @@ from tfnanlint.api import (
     on="tf.sqrt K.sqrt tf.math.rsqrt",
     over="TFN102 TFN202 TFN203 TFN310",
     silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="reduce_variance floor",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     x = root.value("x")

@@ -47,6 +47,7 @@ from tfnanlint.api import (
     on="tf.math.reduce_std tf.sqrt K.sqrt",
     over="TFN202",
     silent="MAY/UNKNOWN",
+    fixes="mask epsilon_inside",
 )
 def check(std: Site, here: Context) -> Iterator[Finding]:
     x, whole = std.value("x"), std.op.name == "tf.math.reduce_std"

@@ -1,9 +1,18 @@
-"""Labels and predictions in each other's place.
+"""Labels and predictions given to a loss in the wrong order.
 
-A cross-entropy takes the logarithm of the predictions and weighs it with the labels. With the two
-exchanged it takes the logarithm of labels, which are 0 and 1: the loss is NaN, infinite, or clipped
-to a constant whose gradient does not reach the network as it should. Keras losses take
-`(y_true, y_pred)`, tf.nn losses only named arguments, `K.binary_crossentropy` the target first.
+A cross-entropy takes the logarithm of the predictions and multiplies it by the labels. In the wrong
+order it takes the logarithm of the labels, which are 0 and 1: the loss is NaN, infinite, or clipped
+to a constant, and its gradient is wrong. Keras losses take `(y_true, y_pred)`, tf.nn losses only
+named arguments, `K.binary_crossentropy` the target first.
+
+See it:
+    >>> y_true, y_pred = tf.constant([[0.0, 1.0]]), tf.constant([[0.4, 0.6]])
+    >>> loss = tf.keras.losses.binary_crossentropy
+    >>> loss(y_true, y_pred).numpy(), loss(y_pred, y_true).numpy()
+    (array([0.5108256], dtype=float32), array([6.412096], dtype=float32))
+
+Repair: `swap` | the loss takes the logarithm of the labels: it is infinite, clipped or wrong | the
+loss takes the logarithm of the predictions |
 
 Bad:
     loss = keras.losses.binary_crossentropy(y_pred, y_true)
@@ -11,15 +20,14 @@ Bad:
 Good:
     loss = keras.losses.binary_crossentropy(y_true, y_pred)
 
-Told by what arrives (the output of a softmax, a sigmoid or a layer where labels belong and none
-where predictions do), or by the names of both arguments. In a loss of your own, the order of the
-parameters is what counts: Keras calls `loss(y_true, y_pred)`.
+The order is recognised by the values (the output of a softmax, a sigmoid or a layer is passed as
+the labels, and no such output as the predictions), or by the names of both arguments. In your own
+loss function the order of the parameters counts: Keras calls `loss(y_true, y_pred)`.
 
 See also: https://github.com/keras-team/keras/issues/5733,
 https://www.tensorflow.org/api_docs/python/tf/keras/losses/Loss#call
 
-Seen in the wild:
-https://github.com/ShannonAI/dice_loss_for_NLP/issues/6 (one of two faults there)
+Seen in the wild: https://github.com/ShannonAI/dice_loss_for_NLP/issues/6 (one of two errors there)
 """
 
 from __future__ import annotations
@@ -47,7 +55,13 @@ OUTPUTS = (*traits.PROBABILITIES, "tf.nn.log_softmax")
 INTEGERS = ("bool", "uint8", "int32", "int64")
 
 
-@rule("TFN408", "swapped-arguments", on=" ".join((COMPILE, *FAMILIES)), over="TFN502 TFN503 TFN504")
+@rule(
+    "TFN408",
+    "swapped-arguments",
+    on=" ".join((COMPILE, *FAMILIES)),
+    over="TFN502 TFN503 TFN504",
+    fixes="swap",
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == COMPILE:
         yield from own_losses(site, here)

@@ -5,6 +5,9 @@ a terminal. It works in graphs of TensorFlow 1 only. `tf.debugging.enable_check_
 same for eager code, tf.function and graphs, without a terminal: the program stops with the name and
 the stack of the first op that returned NaN or Inf.
 
+Repair: `check_numerics` | the session waits for a command at every run | the program stops at the
+first NaN and names its op |
+
 Bad:
     from tensorflow.python import debug as tf_debug
     session = tf_debug.LocalCLIDebugWrapperSession(session)
@@ -16,7 +19,7 @@ Good:
 It has to stand above the code that builds the model: ops that exist already are not checked, and
 XLA ignores it. For a record of everything instead of a stop:
 `tf.debugging.experimental.enable_dump_debug_info(folder, tensor_debug_mode="FULL_HEALTH")`, read in
-TensorBoard (Debugger V2). And fix what tfnanlint finds first: that is faster than both.
+TensorBoard (Debugger V2). Fix the findings of tfnanlint first: that is faster than both.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_numerics,
 https://github.com/tensorflow/docs/blob/master/site/en/r1/guide/debugger.md
@@ -29,7 +32,9 @@ from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, as
 WRAPPER = "tf.python.debug.LocalCLIDebugWrapperSession"
 
 
-@rule("TFN901", "tfdbg-v1", on=f"{WRAPPER} tf.python.debug.LocalCLIDebugHook")
+@rule(
+    "TFN901", "tfdbg-v1", on=f"{WRAPPER} tf.python.debug.LocalCLIDebugHook", fixes="check_numerics"
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if "LocalCLI" not in site.name:
         return  # one that writes files, for whatever purpose

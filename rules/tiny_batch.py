@@ -1,9 +1,18 @@
 """Batch normalisation with batches of one.
 
-The mean of a single sample is the sample itself: minus its mean it is 0, whatever it was, and its
-variance is 0 too. The layers below see no gradient, and nothing is learned from the input. On a GPU
-the fused kernel divides by n - 1 as well, and the running variance becomes NaN. The same happens in
-the last batch when the number of samples leaves one over.
+The mean of a single sample is the sample itself: the normalised value is always 0, and so is the
+variance. Earlier layers get no gradient, and nothing is learned from the input. On a GPU the fused
+kernel divides by n - 1 as well, and the running variance becomes NaN. The same happens in the last
+batch when the number of samples leaves one over.
+
+See it:
+    >>> layer = tf.keras.layers.BatchNormalization()
+    >>> layer(tf.constant([[3.0, -7.0]]), training=True).numpy()
+    array([[0., 0.]], dtype=float32)
+
+Repair: use a larger batch, or `LayerNormalization` | every normalised value is 0, and earlier
+layers get no gradient | the normalised values depend on the input | the statistics of the layer,
+and the memory that a step needs
 
 Bad:
     model = keras.Sequential([keras.layers.Dense(32), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
@@ -14,7 +23,7 @@ Good:
     model.fit(x, y, batch_size=32)
 
 Where memory allows one sample only, use `LayerNormalization` or `GroupNormalization`, or freeze the
-statistics with `layer.trainable = False`. Batches of a tf.data set:
+statistics with `layer.trainable = False`. For a `tf.data.Dataset` use
 `dataset.batch(32, drop_remainder=True)`. There is no automatic fix: a larger batch needs more
 memory and another learning rate.
 

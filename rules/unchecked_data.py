@@ -1,8 +1,19 @@
-"""A table that may hold NaN goes into training unchecked.
+"""A table that may contain NaN goes into training unchecked.
 
 Empty cells are read as NaN, `pct_change` and `diff` begin with one, and a division by 0 in a table
 is inf. One NaN in one batch makes the loss NaN and, with the next step, every weight. Loss and
 weights look fine until that batch comes.
+
+See it:
+    >>> w = tf.constant([1.0, 1.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(w)
+    ...     loss = tf.reduce_sum(tf.square([[1.0, 2.0], [3.0, float("nan")]] * w))
+    >>> float(loss), tape.gradient(loss, w).numpy()
+    (nan, array([20., nan], dtype=float32))
+
+Repair: drop or fill the rows with missing values | one NaN makes the loss and every weight NaN |
+loss and weights are finite | the data used for training
 
 Bad:
     table = np.genfromtxt("houses.csv", delimiter=",")
@@ -13,9 +24,9 @@ Good:
     table = table[~np.isnan(table).any(axis=1)]
     model.fit(table[:, :3], table[:, 3])
 
-For pandas it is `table.dropna()` or `table.fillna(...)`. There is no automatic fix: whether a row
-is dropped or filled is yours to decide. It is reported where nothing in the file speaks of missing
-values at all.
+For pandas it is `table.dropna()` or `table.fillna(...)`. There is no automatic fix, because only
+you can decide whether to drop or fill a row. It is reported where nothing in the file deals with
+missing values.
 
 See also: https://github.com/tensorflow/tensorflow/issues/46145, https://www.tensorflow.org/tutorials/keras/regression ("The dataset contains a
 few unknown values ... Drop those rows")

@@ -1,8 +1,22 @@
-"""Images of 0 to 255 that go into training as they are.
+"""Images with pixels of 0 to 255 that go into training without scaling.
 
-Initial weights are made for inputs of size 1. With pixels of 255 the first activations, and so the
-first gradients, are some hundred times too large: relu units are pushed below 0 for good after a
-step or two, the loss freezes at log(number of classes), or it overflows.
+Initial weights are chosen for inputs of size about 1. With pixels of 255 the first activations, and
+so the first gradients, are some hundred times too large: relu units are pushed below 0 for good
+after a step or two, the loss freezes at log(number of classes), or it overflows.
+
+See it:
+    >>> image, w = tf.fill([1, 16], 255.0), tf.Variable(tf.zeros([16, 1]))
+    >>> optimizer = tf.keras.optimizers.SGD()
+    >>> for _ in range(20):
+    ...     with tf.GradientTape() as tape:
+    ...         loss = tf.reduce_mean(tf.square(tf.matmul(image, w) - 1.0))
+    ...     _ = optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+    >>> float(loss)
+    nan
+
+Repair: divide the images by 255 | the first gradients are some hundred times too large | the first
+gradients fit the initial weights | the inputs of the model: scale them in tests and predictions as
+well
 
 Bad:
     (x_train, y_train), _ = keras.datasets.mnist.load_data()
@@ -12,11 +26,10 @@ Good:
     (x_train, y_train), _ = keras.datasets.mnist.load_data()
     model.fit(x_train / 255.0, y_train)
 
-Scale what the model is tested and used with in the same way, or put
-`keras.layers.Rescaling(1 / 255)` in front of the model. Ready-made networks bring their own
-`preprocess_input`. It is reported where the program shows both the range and no scaling anywhere.
-There is no automatic fix: the same division is due wherever the model is tested, saved and used,
-and this file shows only one place.
+Scale the inputs for tests and predictions in the same way, or put `keras.layers.Rescaling(1 / 255)`
+in front of the model. Ready-made networks bring their own `preprocess_input`. It is reported where
+the program shows the range and no scaling anywhere. There is no automatic fix: the same division is
+needed wherever the model is tested, saved and used, and this file shows only one place.
 
 See also: https://www.tensorflow.org/tutorials/keras/classification ("Scale these values to a range
 of 0 to 1"), https://github.com/keras-team/keras/issues/510

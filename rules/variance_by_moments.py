@@ -1,14 +1,17 @@
 """Variance written as mean(x^2) - mean(x)^2.
 
-The two means are nearly equal where the mean is large against the spread, and their difference has
-no correct digit: of `1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negative variance under a
-root or a logarithm is NaN. The gradient suffers in the same way. `tf.math.reduce_variance`
-subtracts the mean first and is never negative.
+Where the mean is large compared with the spread, the two terms are nearly equal, and their
+difference has no correct digit: of `1000 +- 0.01` it is 0 or -0.06 instead of 0.0001. A negative
+variance under a root or a logarithm is NaN. The gradient suffers in the same way.
+`tf.math.reduce_variance` subtracts the mean first and is never negative.
 
 See it:
     >>> x = tf.fill([5], 1000.1)
     >>> float(tf.reduce_mean(x**2) - tf.reduce_mean(x) ** 2)
     -0.0625
+
+Repair: `reduce_variance` | no digit is correct, and the variance can be negative | the variance is
+correct and never negative |
 
 Bad:
     variance = tf.reduce_mean(tf.square(x), axis=0) - tf.square(tf.reduce_mean(x, axis=0))
@@ -48,6 +51,7 @@ KEPT_ABOVE = frozenset(("maximum", "clip_by_value", "clip", "relu", "abs"))
     on="tf.subtract tf.add",
     needs="mean moments sum pool conv",
     silent="MAY/ANY/TESTS",
+    fixes="reduce_variance",
 )
 def check(minus: Site, here: Context) -> Iterator[Finding]:
     found = moments.variance_of(minus)

@@ -24,8 +24,8 @@ Good:
 Mask the input, keep the outer `tf.where`: the operation then never sees a bad element. `tf.cond` on
 a scalar computes one branch only and needs no second mask.
 
-Often harmless: a sum or another value from a call that cannot be resolved, because it is often a
-count and has no gradient.
+Often harmless: a value from a call that cannot be resolved, because it is often a count and has no
+gradient.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -57,6 +57,7 @@ from tfnanlint.api import (
     on="tf.where K.switch tf.boolean_mask ops.nan_to_num",
     over="TFN101 TFN102 TFN103 TFN104 TFN105 TFN201 TFN202 TFN203 TFN206 TFN405",
     silent="MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    fixes="mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     found = here.masks.behind(choice)

@@ -1,10 +1,11 @@
 """Cumulative product with a factor that can be 0: the gradient is finite, and wrong.
 
-TensorFlow differentiates `tf.math.cumprod` by dividing by the factors, and takes 0 for `0 / 0`. The
-gradient of the factor that is 0 is lost, and so is that of all products behind it: for [2, 0, 3]
-the sum of the cumulative products has the gradient [1, 8, 0], but TensorFlow gives [1, 0, 0]. A
-transmittance along a ray (`cumprod(1 - alpha)`), a discount or a stick-breaking weight stops to
-learn as soon as one factor is 0. `tf.reduce_prod` is right there.
+TensorFlow computes the gradient of `tf.math.cumprod` by dividing by the factors, with 0 for
+`0 / 0`. The gradient of a factor that is 0 is lost, and so is the part that comes from all later
+products: for [2, 0, 3] the sum of the cumulative products has the gradient [1, 8, 0], but
+TensorFlow gives [1, 0, 0]. A transmittance along a ray (`cumprod(1 - alpha)`), a discount or a
+stick-breaking weight stops learning as soon as one factor is 0. `tf.reduce_prod` has the right
+gradient.
 
 See it:
     >>> x = tf.constant([2.0, 0.0, 3.0])
@@ -14,15 +15,19 @@ See it:
     >>> tape.gradient(y, x).numpy()
     array([1., 0., 0.], dtype=float32)
 
+Repair: `floor` | the gradient is finite but wrong where a factor is 0 | the gradient of the other
+factors is right |
+
 Bad:
     transmittance = tf.math.cumprod(1.0 - tf.sigmoid(density), axis=-1, exclusive=True)
 
 Good:
     transmittance = tf.math.cumprod(tf.maximum(1.0 - tf.sigmoid(density), 1e-10), axis=-1, exclusive=True)
 
-A floor far below ordinary factors leaves their product as it is; a small number that is added to
-each moves it, and weights that summed to 1 do no longer. Alternatively sum logarithms: `tf.exp(tf.cumsum(log_factors))`, where the logarithms are had without
-the product (`-tf.math.softplus(z)` for `1 - sigmoid(z)`).
+A floor far below ordinary factors leaves their product unchanged. An epsilon added to each factor
+changes it: weights that summed to 1 no longer do. Alternatively sum the logarithms,
+`tf.exp(tf.cumsum(log_factors))`, if the program can compute them directly (`-tf.math.softplus(z)`
+for `1 - sigmoid(z)`).
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/cumprod
 
@@ -49,7 +54,7 @@ from tfnanlint.api import (
 FLOORS = {"float16": "1e-4"}  # with a reciprocal that the dtype has
 
 
-@rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod")
+@rule("TFN209", "wrong-gradient-at-zero", on="tf.math.cumprod", fixes="floor")
 def check(product: Site, here: Context) -> Iterator[Finding]:
     x = product.value("x")
     if not here.numeric(x) or x.nonzero or x.guarded or flat(x, here):

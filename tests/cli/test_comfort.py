@@ -76,7 +76,6 @@ def on_a_terminal(*argv: str, cwd, both: bool = True, **environment: str) -> str
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_a_script_that_the_shell_takes(tmp_path, shell):
-    pytest.importorskip("shtab")
     done = run("completion", shell)
     assert (
         done.returncode == 0
@@ -94,7 +93,6 @@ def test_completion_is_a_script_that_the_shell_takes(tmp_path, shell):
 
 
 def test_bash_completes(tmp_path):
-    pytest.importorskip("shtab")
     script = tmp_path / "script"
     script.write_text(run("completion", "bash").stdout)
     asked = (
@@ -119,7 +117,6 @@ def test_bash_completes(tmp_path):
     ],
 )
 def test_bash_completes_values(tmp_path, words, found, absent):
-    pytest.importorskip("shtab")
     script = tmp_path / "script"
     script.write_text(run("completion", "bash").stdout)
     asked = (
@@ -131,10 +128,7 @@ def test_bash_completes_values(tmp_path, words, found, absent):
 
 
 def test_a_missing_package_is_named(tmp_path):
-    for argv, package in (
-        (["completion", "bash"], "shtab"),
-        (["check", "--watch", "."], "watchfiles"),
-    ):
+    for argv, package in ((["check", "--watch", "."], "watchfiles"),):
         code = f"import sys; sys.modules['{package}'] = None; from tfnanlint.cli import main; sys.exit(main({argv}))"
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
@@ -267,7 +261,7 @@ def test_rule_is_markdown_on_demand_and_painted_on_a_terminal(tmp_path):
     assert "\x1b[1mlog-softmax (TFN301)\x1b[0m" in shown and "\x1b[31mBad:\x1b[0m" in shown
     plain = re.sub(r"\x1b\[[\d;]*m", "", shown).replace("\r\n", "\n")
     printed = re.sub(r"^#+ ", "", run("rule", "TFN301").stdout, flags=re.M)
-    assert plain.replace("`", "") == printed.replace("`", "")
+    assert plain.replace("`", "").split() == printed.replace("`", "").split()
 
 
 # Colour, links, progress

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tfnanlint import __version__
+from tfnanlint.cli.markdown import folded
 from tfnanlint.config.keys import hint
 from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.pipeline.check import Checked
@@ -176,6 +177,17 @@ def test_the_rules_are_listed(shell):
 def test_explain_is_rule(shell):
     assert shell.run("explain", "TFN101").text == shell.run("rule", "TFN101").text
     assert "Reports: error, warning." in shell.run("explain", "TFN101").text
+
+
+def test_a_page_is_as_wide_as_the_terminal():
+    text = "# t\n\nword word word\nword `a b`\n\n- one two three four\n  before: a b c d e f\n"
+    text += "\nBad:\n    a_line_of_code_stays_as_it_is = 1\n"
+    assert folded(text, 18) == (
+        "# t\n\nword word word\nword `a b`\n\n- one two three\n  four\n  before: a b c d\n  e f\n"
+        "\nBad:\n    a_line_of_code_stays_as_it_is = 1\n"
+    )
+    assert folded("a b\nc d\n\ne", 80) == "a b c d\n\ne"
+    assert folded("one two `a = 1`", 12) == "one two\n`a = 1`"
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,8 @@ def test_the_page_names_every_format():
 
 
 def commands() -> list[str]:
-    return re.findall(r"^(?:\s*- (?:run: )?)?(tfnanlint check[^|\n]*)", PAGE, re.M)
+    found = re.findall(r"^(?:\s*- (?:run: )?|\s+)?(tfnanlint check[^|\n]*)", PAGE, re.M)
+    return [text.partition(" > ")[0] for text in found]
 
 
 def test_the_commands_of_the_page_are_understood():
@@ -194,8 +195,24 @@ def test_the_commands_of_the_page_are_understood():
         assert wanted(arguments.output_format, arguments.output_file, {})
 
 
+def test_the_workflow_of_suggestions_is_one(tmp_path):
+    pytest.importorskip("check_jsonschema")
+    block = (
+        PAGE.split("### Suggestions in reviews on GitHub")[1].split("```yaml\n")[1].split("```")[0]
+    )
+    (tmp_path / "review.yml").write_text(block)
+    schema = ["--builtin-schema", "vendor.github-workflows", "review.yml"]
+    command = [sys.executable, "-m", "check_jsonschema", *schema]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+    workflow = yaml.safe_load(block)
+    assert workflow["permissions"]["pull-requests"] == "write"
+    (step,) = [one for one in workflow["jobs"]["tfnanlint"]["steps"] if "reviewdog -f" in str(one)]
+    assert "-reporter=github-pr-review" in step["run"] and "${{" not in step["run"]
+
+
 def test_the_yaml_of_the_page_is_yaml():
     blocks = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
-    assert len(blocks) == 5 and all(yaml.safe_load(block) for block in blocks)
+    assert len(blocks) == 6 and all(yaml.safe_load(block) for block in blocks)
     used = yaml.safe_load(blocks[0])["steps"][1]["with"]
     assert set(used) <= set(action()["inputs"])

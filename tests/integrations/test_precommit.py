@@ -132,6 +132,27 @@ def test_a_configuration_that_points_at_the_repository(hooks, store, project):
     assert third.stdout.count("broken.py:2:1: error: TFN001 syntax error") == 2
 
 
+def test_the_block_of_the_readme_prints_each_finding_once(hooks, store, project):
+    """One hook that fixes what it can: `git commit` stops, and what is left is told once."""
+    block = (HERE / "README.md").read_text().split("## pre-commit")[1].split("```")[1]
+    stated = block.removeprefix("yaml\n").replace("path/or/address/of/this/repository", str(hooks))
+    stated = stated.replace("v0.1.0", git("rev-parse", "HEAD", cwd=hooks))
+    (project / ".pre-commit-config.yaml").write_text(stated)
+    left = "\n\ndef ratio(x):\n    return 1.0 / tf.nn.relu(x)\n"
+    (project / "risky.py").write_text(RISKY + left)
+    (project / "script").unlink()
+    git("add", "-A", cwd=project)
+    first = pre_commit("run", "--all-files", cwd=project, store=store)
+    assert first.returncode == 1, first.stdout
+    assert "files were modified by this hook" in first.stdout
+    assert first.stdout.count("risky.py:9:12: warning: TFN102") == 1, first.stdout
+    assert "TFN301" not in first.stdout and first.stdout.count("division by") == 1
+    assert (project / "risky.py").read_text() == FIXED + left
+    (project / "risky.py").write_text(FIXED + left + "    # tfn: skip-file\n")
+    git("add", "-A", cwd=project)
+    assert pre_commit("run", "--all-files", cwd=project, store=store).returncode == 0
+
+
 def configured(project: Path, hooks: Path) -> None:
     revision = git("rev-parse", "HEAD", cwd=hooks)
     (project / ".pre-commit-config.yaml").write_text(

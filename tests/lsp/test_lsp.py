@@ -205,6 +205,22 @@ def test_alternatives_are_actions_of_their_own(wire):
     )
 
 
+def test_the_configuration_chooses_among_the_fixes(wire, tmp_path):
+    (tmp_path / "tfnanlint.toml").write_text('[rules.TFN305]\nfix = "logsumexp"\n')
+    divided = HEAD + "return tf.reduce_sum(x) / tf.reduce_sum(tf.cast(x > 0, tf.float32))\n"
+    wire.open(wire.uri, divided)
+    _, found = wire.diagnostics(wire.uri, 1)
+    assert codes(found) == ["TFN102"]
+    (fix,) = [one["title"] for one in actions(wire, wire.uri, ["quickfix"]) if "edit" in one][:1]
+    assert "keep the count" in fix or "return 0" in fix
+    (tmp_path / "tfnanlint.toml").write_text('[rules.TFN102]\nfix = "epsilon"\n')
+    wire.notify(
+        "workspace/didChangeWatchedFiles",
+        {"changes": [{"uri": (tmp_path / "tfnanlint.toml").as_uri(), "type": 2}]},
+    )
+    wait_for(lambda: all("ignore" in one["title"] for one in actions(wire, wire.uri, ["quickfix"])))
+
+
 def test_fix_all_takes_safe_claims_only(wire, tmp_path):
     (tmp_path / "tfnanlint.toml").write_text("unsafe-fixes = true\n")
     shifted = HEAD + "return tf.math.log(tf.nn.relu(x))\n"

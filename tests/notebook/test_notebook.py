@@ -446,6 +446,28 @@ def test_a_broken_cell_is_named(shell):
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][2]["source"] == FIXED
 
 
+def test_what_is_shown_of_a_broken_cell(shell):
+    """The cell by its number and its own line, the rest of the notebook as always."""
+    shell.write("a.ipynb", text("import tensorflow as tf", "x = 1\np = tf.log(x", LOG))
+    shown = shell.run("check", "--config", "preview = true").text
+    assert shown == (
+        "a.ipynb:cell 2:2:11: error: TFN001 this cell is not checked: syntax error: '(' was never closed\n"
+        "  2 | p = tf.log(x\n"
+        "    |           ^\n"
+        "\n"
+        "a.ipynb:cell 3:1:5: warning: TFN301 [*] log of a softmax\n"
+        "  1 | y = tf.log(tf.nn.softmax(z))\n"
+        "    |     ^^^^^^^^^^^^^^^^^^^^^^^^ between 0 and 1\n"
+        "  from cell 3, line 1: its argument is between 0 and 1\n"
+        "  fix: use log_softmax (same result, at least as accurate)\n"
+        "    + y = tf.nn.log_softmax(z)\n"
+        "\n"
+        "Found 1 error and 1 warning (1 file read, 1 uses TensorFlow or Keras).\n"
+        "[*] 1 fixable with `--fix`.\n"
+        "`tfnanlint explain TFN301` explains a rule; `--verbose` shows everything.\n"
+    )
+
+
 def test_what_is_not_for_us(shell):
     shell.write("r.ipynb", text("library(keras)", metadata={"kernelspec": {"language": "R"}}))
     shell.write(

@@ -19,6 +19,7 @@ from crossings import Crossings
 from expectations import expectations
 
 from tfnanlint.dev import catalogue, docs, repository
+from tfnanlint.diagnostics.fix_names import TITLES, name_of
 from tfnanlint.rule.registry import load
 from tfnanlint.syntax.source import Source
 
@@ -72,6 +73,13 @@ def test_every_fix_is_executed(rule):
         if any(one.pattern.fullmatch(title) for one in catalogue.stated_fixes(rule))
     }
     assert {catalogue.plain_title(title) for title in shown - named} <= plain
+
+
+@RULES
+def test_the_fixes_of_a_rule_have_the_names_that_it_declares(rule):
+    titles = [one.text for one in catalogue.stated_fixes(rule)]
+    titles += [case.title for case in cases(rule)]
+    assert set(map(name_of, titles)) == set(rule.fixes) <= set(TITLES)
 
 
 @RULES

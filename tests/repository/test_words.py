@@ -18,6 +18,7 @@ from tfnanlint.rule.registry import load
 ROOT = Path(__file__).parents[2]
 RULES = sorted((ROOT / "rules").glob("*.py"))
 SHARED = sorted((ROOT / "tfnanlint" / "rule").glob("*.py"))
+REWRITES = sorted((ROOT / "tfnanlint" / "rewrite").glob("*.py"))
 FRONT = sorted(
     path
     for name in ("cli", "config", "suppression")
@@ -61,7 +62,16 @@ BANNED_IN_MESSAGES = (
     r"\ba value that is \{",
     r"\bit\b.*\bit\b.*\bit\b",
 )
+# In a reason for no fix: a semicolon before what to do, and who or what is meant left unsaid.
+BANNED_IN_REASONS = (
+    r";",
+    r"\bstands?\b(?! in)",
+    r"\bmade\b",
+    r"\bhand(?:ed|s) (?:to|on)\b",
+    r"\bround\b",
+)
 MAX_MESSAGE_WORDS = 40
+MAX_REASON_WORDS = 25
 MAX_PAGE_WORDS = 50
 
 
@@ -139,6 +149,31 @@ def test_messages(path):
     for sentence in strings(path):
         wrong += offences(sentence, BANNED_IN_MESSAGES)
         if len(sentence.text.split()) > MAX_MESSAGE_WORDS:
+            wrong.append(f"{sentence.place}: {len(sentence.text.split())} words")
+    assert not wrong, "\n".join(wrong)
+
+
+def reasons(path: Path) -> Iterator[Sentence]:
+    """The texts of a module that say why no fix is offered."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        name = node.func if isinstance(node, ast.Call) else None
+        if getattr(name, "attr", getattr(name, "id", "")) == "NoFix" and node.args:
+            text = static_text(node.args[0])
+            if text:
+                yield Sentence(f"{path.relative_to(ROOT)}:{node.lineno}", text)
+
+
+def test_reasons_for_no_fix():
+    """A clause in small letters: what is in the way, then, behind a colon, what to do."""
+    found = [one for path in [*REWRITES, *SHARED, *RULES] for one in reasons(path)]
+    assert len(found) >= 40
+    wrong = []
+    for sentence in found:
+        wrong += offences(sentence, (*BANNED_IN_MESSAGES, *BANNED_IN_REASONS))
+        if sentence.text.endswith(".") or re.match(r"[A-Z](?!\w* )", sentence.text):
+            wrong.append(f"{sentence.place}: not a clause: {sentence.text}")
+        if len(sentence.text.split()) > MAX_REASON_WORDS:
             wrong.append(f"{sentence.place}: {len(sentence.text.split())} words")
     assert not wrong, "\n".join(wrong)
 

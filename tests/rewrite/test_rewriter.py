@@ -435,13 +435,10 @@ def test_expressions_in_f_strings(text, template, expected):
 
 
 def test_f_strings_that_would_say_something_else():
-    assert (
-        refusal("print(f'{f(a)=}')", "tf.g({x})")
-        == "the replacement does not fit there without changing what stands around it"
-    )
+    assert refusal("print(f'{f(a)=}')", "tf.g({x})") == "the fix would change the code around it"
     assert (
         refusal("print(f'{f(a)}')", "tf.g({x}, 'y')")
-        == "before Python 3.12 the replacement cannot stand in an f-string"
+        == "before Python 3.12 the fix cannot stand in an f-string: move the expression out of it"
     )
 
 
@@ -696,7 +693,7 @@ def test_an_import_goes_before_the_place_that_needs_it():
     )
     assert (
         refusal("import a; y = f(x)\n", "np.g({x})", needing)
-        == "there is no place before it for the import that is needed"
+        == "the import that the fix needs cannot be added before it"
     )
     assert refusal("'''Doc.'''; y = f(x)", "np.g({x})", needing)
 

@@ -233,5 +233,5 @@ def loss(z, y):
 """
     assert fixed(text, **UNSAFE) == text
     assert [one.no_fix for one in found(text)] == [
-        "'eps' is there to guard it, and is 0: give it a value above 0"
+        "'eps' is its guard and is 0: give it a value above 0"
     ]

@@ -17,7 +17,10 @@ from __future__ import annotations
 import ast
 import importlib.util
 import math
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -315,3 +318,21 @@ def test_conditions_tell_sound_from_broken_runs():
     ]
     with pytest.raises(LookupError):
         judge("losses are fine")
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_the_default_output_is_short_and_as_wide_as_the_terminal(columns):
+    """At most 9 lines a finding on average over the programs, and no line is wider than it may be."""
+    command = [sys.executable, "-m", "tfnanlint", "check", "fixtures/programs", "--isolated"]
+    environment = {**os.environ, "COLUMNS": str(columns)}
+    done = subprocess.run(
+        command, cwd=PROGRAMS.parents[1], capture_output=True, text=True, env=environment
+    )
+    report = done.stdout.partition("\nFound ")[0]
+    lines = report.splitlines()
+    findings = len(re.findall(r"^fixtures/\S+:\d+:\d+: ", report, re.M)) + report.count(
+        "  fixtures/"
+    )
+    assert findings > 50
+    assert len(lines) <= (9 if columns >= 100 else 10.5) * findings
+    assert max(map(len, done.stdout.splitlines())) <= columns

@@ -37,6 +37,7 @@ class ToyRule:
     preview: bool = False
     over: tuple[str, ...] = ()
     silent: frozenset = frozenset()
+    fixes: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -52,6 +53,7 @@ RULES = (
         "sqrt-gradient-at-zero",
         "The gradient of sqrt is infinite at 0.",
         frozenset(Certainty),
+        fixes=("epsilon", "add_1e_12"),
     ),
     ToyRule(
         "TFN203",
@@ -59,7 +61,13 @@ RULES = (
         "The norm of zeros.",
         silent=frozenset(map(Silence.parsed, ("MAY/NO", "MAY/YES/XLA", "MAY/YES/TESTS"))),
     ),
-    ToyRule("TFN301", "log-softmax", "The log of a softmax.", over=("TFN101",)),
+    ToyRule(
+        "TFN301",
+        "log-softmax",
+        "The log of a softmax.",
+        over=("TFN101",),
+        fixes=("use_log_softmax",),
+    ),
     ToyRule("TFN801", "learning-rate-too-high", "A rule in preview.", preview=True),
 )
 

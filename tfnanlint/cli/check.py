@@ -35,6 +35,7 @@ from tfnanlint.report.closing import (
 )
 from tfnanlint.report.outputs import Output, Wanted, opened, wanted
 from tfnanlint.report.verdicts import is_shown
+from tfnanlint.report.wrap import fitted
 
 if TYPE_CHECKING:
     from tfnanlint.prove.run import Prover
@@ -327,18 +328,18 @@ def _closing(run: _Run, output: Output, on_a_terminal: bool) -> str:
     arguments, tally = run.arguments, run.tally
     if arguments.statistics and not output.for_people:
         return _statistics(tally)
-    text = statistics(tally, output.paint) if arguments.statistics else ""
+    table = statistics(tally, output.paint) if arguments.statistics else ""
     if arguments.quiet or not output.for_people:
-        return text
-    if arguments.show_fixes and tally.applied and arguments.fix:
-        text += fixes_shown(tally)
+        return table
+    text = fixes_shown(tally) if arguments.show_fixes and tally.applied and arguments.fix else ""
     if not arguments.statistics:
         text += summary(tally, output.paint, bool(arguments.fix))
         text += pointer(tally, arguments.verbose) if output.name == "full" else ""
     text += _left_out(run)
     if on_a_terminal and tally.relevant and not tally.remaining and not tally.applied:
         text += next_question()
-    return text
+    width = columns(output.stream, 0) if output.name == "full" else 0
+    return table + (fitted(text, width) if width else text)
 
 
 def _statistics(tally: Tally) -> str:

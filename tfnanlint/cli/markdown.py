@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 from tfnanlint.report import Paint
+from tfnanlint.report.wrap import wrapped
 
 _CODE = re.compile(r"`([^`\n]+)`")
+_KEPT = re.compile(r"#|    |Bad:$|Good:$|\||$")  # how a line begins that stays as it is
+_ITEM = re.compile(r"- |  (?=\S)")
 
 
 def fenced(text: str) -> str:
@@ -31,6 +34,27 @@ def fenced(text: str) -> str:
             lines.pop()
         lines.append("```")
     return "\n".join(lines)
+
+
+def folded(text: str, width: int) -> str:
+    """The text of an explanation with its paragraphs cut into lines of at most `width` columns."""
+    lines: list[str] = []
+    paragraph: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        apart = _KEPT.match(line) is not None
+        if paragraph and (apart or _ITEM.match(line)):
+            lead = match[0] if (match := _ITEM.match(paragraph[0])) else ""
+            words = " ".join(part.strip() for part in paragraph).removeprefix("- ")
+            kept = _CODE.sub(lambda match: match[0].replace(" ", "\0"), words)
+            lines += [
+                line.replace("\0", " ") for line in wrapped(kept, width, lead, " " * len(lead))
+            ]
+            paragraph = []
+        if apart:
+            lines.append(line)
+        else:
+            paragraph.append(line)
+    return "\n".join(lines[:-1])
 
 
 def painted(text: str, paint: Paint) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 
 from tfnanlint.cli.flags import rules_of
 from tfnanlint.cli.outcome import CLEAN, fail
-from tfnanlint.cli.terminal import paint
+from tfnanlint.cli.terminal import columns, paint
 from tfnanlint.config.layers import Rule, hint
 from tfnanlint.diagnostics import notices
+from tfnanlint.pipeline.repairs import repairs
 from tfnanlint.pipeline.rule_page import page
 
 
@@ -31,17 +33,26 @@ def run(arguments: argparse.Namespace) -> int:
         described = [as_dict(rule) for rule in known]
         print(json.dumps(described if arguments.all else described[0], indent=2))
         return CLEAN
-    text = "\n\n".join(page(rule, every) for rule in known)
+    plain = arguments.output_format != "markdown"
+    text = "\n\n".join(page(rule, every, plain) for rule in known)
     if arguments.output_format == "markdown":
         from tfnanlint.cli.markdown import fenced
 
         text = fenced(text)
-    elif (colours := paint(sys.stdout)).coloured:
-        from tfnanlint.cli.markdown import painted
-
-        text = painted(text, colours)
+    else:
+        text = _for_terminal(text)
     print(text)
     return CLEAN
+
+
+def _for_terminal(text: str) -> str:
+    """A page as a terminal shows it: as wide as that is, and in colour."""
+    from tfnanlint.cli.markdown import folded, painted
+
+    width = columns(sys.stdout, 0)
+    colours = paint(sys.stdout)
+    text = folded(text, width) if width else text
+    return painted(text, colours) if colours.coloured else text
 
 
 def as_dict(rule: Rule) -> dict[str, object]:
@@ -55,4 +66,6 @@ def as_dict(rule: Rule) -> dict[str, object]:
         "silent": sorted(one.name for one in rule.silent),
         "preview": rule.preview,
         "over": list(rule.over),
+        "fixes": list(rule.fixes),
+        "repairs": [asdict(row) for row in repairs(rule.code, rule.doc)],
     }

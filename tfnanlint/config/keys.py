@@ -61,9 +61,8 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One configuration key. `kind` is one of rules, names, patterns, rules-by-pattern, certainty,
-    boolean, bytes, path, version, epsilon,
-    modes, release.
+    """One configuration key. `kind` is one of rules, names, patterns, rules-by-pattern,
+    options-by-rule, certainty, boolean, bytes, path, version, epsilon, modes, release.
     """
 
     kind: str
@@ -96,6 +95,12 @@ KEYS = {
         "rules-by-pattern",
         {},
         'a table from patterns to rules that do not run there: `"tests/*" = ["TFN1"]`',
+    ),
+    "rules": Key(
+        "options-by-rule",
+        {},
+        'a table of options for each rule: `fix = "divide_no_nan"` in `[rules.TFN102]` offers only'
+        " that fix, and a list of names those, in its order; `tfnanlint explain CODE` lists them",
     ),
     "certainty": Key(
         "certainty",
@@ -142,6 +147,9 @@ KEYS = {
         "the file of known findings, which are not reported; made by `tfnanlint baseline create`",
     ),
 }
+
+# The options of a single rule: in `[tool.tfnanlint.rules.CODE]`.
+RULE_OPTIONS = {"fix": "the fixes that are offered, by name, the best first"}
 
 
 def hint(word: str, known: Iterable[str]) -> str:
@@ -288,11 +296,26 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 _ONE_VERSION = r"\s*(==|!=|>=|<=|>|<)?\s*\d+(\.\d+){0,2}\s*"
 _STRINGS = {"type": "array", "items": {"type": "string"}}
+_OPTIONS = {
+    name: {
+        "description": meaning[0].upper() + meaning[1:],
+        "oneOf": [{"type": "string"}, {**_STRINGS, "minItems": 1}],
+    }
+    for name, meaning in RULE_OPTIONS.items()
+}
 _SHAPES: dict[str, dict[str, Any]] = {
     "rules": _STRINGS,
     "patterns": _STRINGS,
     "names": _STRINGS,
     "rules-by-pattern": {"type": "object", "additionalProperties": _STRINGS},
+    "options-by-rule": {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": _OPTIONS,
+            "additionalProperties": False,
+        },
+    },
     "certainty": {"enum": list(CERTAINTIES)},
     "boolean": {"type": "boolean"},
     "bytes": {"type": "integer", "exclusiveMinimum": 0},

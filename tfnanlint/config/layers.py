@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
-from tfnanlint.config import plugins
+from tfnanlint.config import plugins, rule_options
 from tfnanlint.config.keys import (
     CERTAINTIES,
     DEFAULT_EXCLUDE,
@@ -65,6 +65,7 @@ class Rule(Protocol):
     preview: bool
     over: tuple[str, ...]
     silent: frozenset[Silence]
+    fixes: tuple[str, ...]
 
 
 def withheld(rule: Rule) -> str:
@@ -100,6 +101,7 @@ class Layer:
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file_ignores: dict[str, tuple[str, ...]] | None = None
+    rules: rule_options.Options | None = None
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     certainty: str | None = None
@@ -122,7 +124,8 @@ class Layer:
 
     def place(self, key: str) -> str:
         """Where a key stands: the file and, where that is known, the line."""
-        row = dict(self.rows).get(key)
+        known = dict(self.rows)
+        row = known.get(key, known.get(key.partition(".")[0]))
         return self.origin if row is None else f"{self.origin}:{row}"
 
 
@@ -140,6 +143,7 @@ def layer(table: dict[str, Any], origin: str, root: str, text: str = "") -> Laye
         for key in [*filter(KEYS.__contains__, table), *unknown[:_MAX_UNKNOWN]]
         if (row := _row(text, key))
     )
+    rows += tuple(rule_options.rows(table.get("rules"), text))
     places = {key: f"{origin}:{row}" for key, row in rows}
     values: dict[str, Any] = {}
     problems: list[str] = []
@@ -147,7 +151,11 @@ def layer(table: dict[str, Any], origin: str, root: str, text: str = "") -> Laye
     for key in sorted(table, key=lambda key: key != "required-version"):
         place = places.get(key, origin)
         try:
-            values[key.replace("-", "_")] = _checked(key, table[key], place)
+            values[key.replace("-", "_")] = (
+                rule_options.checked(table[key], place, text)
+                if key == "rules"
+                else _checked(key, table[key], place)
+            )
         except ConfigError as error:
             problems += error.args
             if key == "required-version":
@@ -370,8 +378,8 @@ def _fixable(layers: Sequence[Layer], rules: Sequence[Rule]) -> frozenset[str]:
 class Policy:
     """What applies to one file: the rules that run, how sure a finding must be, whether idle
     comments are reported, whether fixes that move values are applied, every known rule by its code,
-    whether comments hide findings, what the project works with, and the codes of rules whose
-    findings are not to be repaired.
+    whether comments hide findings, what the project works with, the codes of rules whose findings
+    are not to be repaired, and the fixes that may be offered for those of some rules, by name.
     """
 
     rules: tuple[Rule, ...]
@@ -382,6 +390,7 @@ class Policy:
     comments: bool = True
     setup: Setup = Setup()
     unfixable: frozenset[str] = frozenset()
+    fixes: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def reports(self, finding: Finding) -> bool:
         """Whether a finding is shown: it is sure enough, and concerns the modes and releases that
@@ -472,6 +481,7 @@ class Settings:
         self._identity: str | None = None
         self._selected: set[str] | None = None
         self._unfixable: set[str] = set()
+        self._fixes: tuple[tuple[str, tuple[str, ...]], ...] = ()
         self._exclusions: list[Patterns] | None = None
         self._ignores: list[tuple[Patterns, bool, frozenset[str]]] | None = None
 
@@ -490,6 +500,9 @@ class Settings:
         """
         name = key.replace("-", "_")
         said = [one for one in self.layers if getattr(one, name) not in (None, ())]
+        if key == "rules" and said:
+            options = rule_options.as_written(rule_options.merged(said))
+            return options, ", ".join(one.origin for one in said)
         if key not in ("extend-select", "ignore", "extend-exclude", "unfixable"):
             said = said[-1:]
         if not said:
@@ -569,6 +582,7 @@ class Settings:
             or s.per_file_ignores
             or s.fixable
             or s.unfixable
+            or s.rules
             for s in self.layers
         )
 
@@ -601,6 +615,7 @@ class Settings:
             self._ignores = self._file_ignores((*rules, notices.IDLE))
             known = {rule.code for rule in (*rules, notices.IDLE)}
             self._unfixable = known - _fixable(self.layers, (*rules, notices.IDLE))
+            self._fixes = rule_options.chosen_fixes(self.layers, rules)
         ignored = frozenset().union(
             *(
                 codes
@@ -619,6 +634,7 @@ class Settings:
                 comments=not self._last("ignore_comments", False),
                 setup=self.setup,
                 unfixable=frozenset(self._unfixable),
+                fixes=self._fixes,
             )
         return self._policies[ignored]
 

@@ -1,5 +1,5 @@
-"""docs/rules, the README's rule table, docs/conventions.md, the manual page, the schema and the pages of
-verdicts, written from their sources.
+"""docs/rules, the README's rule table, docs/conventions.md, the manual page, the schema, the scripts of
+`tfnanlint completion` and the pages of verdicts, written from their sources.
 `python -m tfnanlint.dev.docs [--check]`.
 """
 
@@ -13,24 +13,14 @@ import textwrap
 from pathlib import Path
 
 from tfnanlint.config.keys import KEYS, schema
-from tfnanlint.dev import conventions, manual, scores, verdicts
+from tfnanlint.dev import completions, conventions, executed_repairs, manual, scores, verdicts
 from tfnanlint.dev import map as structure
-from tfnanlint.dev.catalogue import StatedFix, stated_fixes
+from tfnanlint.dev.catalogue import stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.diagnostics.grades import severities
+from tfnanlint.pipeline import repairs
 from tfnanlint.pipeline.rule_page import REPAIR, sections
 from tfnanlint.rule.registry import Rule, load
-
-_APPLIED = {
-    True: "applied by `--fix`",
-    False: "applied by `--fix --unsafe-fixes`",
-    None: "applied according to its claim",
-}
-_PROMISES = {
-    "EQUAL": "same result, at least as accurate",
-    "EQUAL_WHERE_FINITE": "same result wherever the original was finite",
-    "SHIFTED": "changes results",
-}
 
 
 def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
@@ -43,7 +33,9 @@ def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     )
     found[ROOT / "docs" / "conventions.md"] = conventions.page()
     found[ROOT / "docs" / "fixes.md"] = scores.page()
+    found[repairs.DATA] = executed_repairs.data(rules)
     found |= verdicts.pages()
+    found |= completions.scripts()
     architecture = ROOT / "docs" / "architecture.md"
     found[architecture] = with_table(architecture.read_text(), structure.table(ROOT), "packages")
     found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
@@ -67,20 +59,16 @@ def page(rule: Rule, known: tuple[Rule, ...]) -> str:
 
 
 def fix_lines(rule: Rule) -> list[str]:
-    """The fixes of a rule, and where they are executed."""
-    fixes = stated_fixes(rule)
-    if not fixes:
+    """Where the fixes of a rule are executed."""
+    if not rule.fixes or not claims(rule).exists():
         return []
-    said = ["Fixes:\n\n" + "\n".join(fix_line(fix, rule) for fix in fixes)]
-    if claims(rule).exists():
-        path = claims(rule).relative_to(ROOT).as_posix()
-        said.append(
-            "Each fix is executed in TensorFlow before and after, value and gradient, in eager "
-            "mode, in `tf.function` and with `jit_compile=True`: "
-            f"[{path}](../../{path}). All figures: "
-            f"[docs/fixes.md](../fixes.md#{rule.code.lower()}-{rule.slug})."
-        )
-    return said
+    path = claims(rule).relative_to(ROOT).as_posix()
+    return [
+        "Each fix is executed in TensorFlow before and after, value and gradient, in eager "
+        "mode, in `tf.function` and with `jit_compile=True`: "
+        f"[{path}](../../{path}). All figures: "
+        f"[docs/fixes.md](../fixes.md#{rule.code.lower()}-{rule.slug})."
+    ]
 
 
 def with_code_blocks(text: str) -> str:
@@ -100,13 +88,6 @@ def with_code_blocks(text: str) -> str:
         text,
         flags=re.MULTILINE,
     ).rstrip()
-
-
-def fix_line(fix: StatedFix, rule: Rule) -> str:
-    """A fix, what it promises, and what it scored."""
-    scored = scores.figures(rule, fix.pattern)
-    promise = _PROMISES.get(fix.claim, "same result, or changes results: the finding says which")
-    return f"* {fix.text} ({promise}; {_APPLIED[fix.safe]})" + (f":\n  {scored}" if scored else "")
 
 
 def table(rules: tuple[Rule, ...], folder: str) -> str:
@@ -165,6 +146,8 @@ def main(argv: list[str] | None = None) -> int:
         "--check", action="store_true", help="write nothing; exit 1 when a file is stale"
     )
     check = parser.parse_args(argv).check
+    if not check:  # the pages quote it
+        repairs.DATA.write_text(executed_repairs.data(load()))
     wanted = pages(load())
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     stale += [path for path in (ROOT / "docs" / "rules").glob("*.md") if path not in wanted]

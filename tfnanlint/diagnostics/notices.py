@@ -19,6 +19,7 @@ class Notice:
     preview: bool = False
     over: tuple[str, ...] = ()
     silent: frozenset[Silence] = frozenset()
+    fixes: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:

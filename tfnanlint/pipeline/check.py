@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfnanlint.config.layers import Policy
-from tfnanlint.diagnostics import notices
+from tfnanlint.diagnostics import fix_names, notices
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.files.kinds import NOTEBOOK, relevant
 from tfnanlint.suppression import comments as suppress
@@ -167,6 +167,7 @@ class Checking:
         self.found: list[Finding] | None = None
         self._analysis: Analysis | None = None
         self._unfixable = policy.unfixable
+        self._fixes = dict(policy.fixes)
         if policy.comments and suppress.skips_file(source):
             return
         # The op table is loaded only when some file needs it.
@@ -204,7 +205,9 @@ class Checking:
             return replace(
                 finding, fixes=(), no_fix="the configuration leaves this to you (unfixable)"
             )
-        return finding if self._analysis is None else self._analysis.repaired(finding)
+        whole = finding if self._analysis is None else self._analysis.repaired(finding)
+        names = self._fixes.get(finding.code)
+        return whole if names is None else fix_names.narrowed(whole, names)
 
     def close(self) -> None:
         """Let go of all that fixes are made from."""

@@ -32,8 +32,8 @@ _FORMATS = {
 FORMATS = tuple(_FORMATS)
 PEOPLE = ("full", "concise", "grouped")
 MAX_MESSAGE = 500
-# Where the repository can be read, with a slash at the end. It is not published yet, so that pages
-# are relative to it.
+# Where the repository can be read, with a slash at the end. It is not published yet: reports have no
+# links to pages, and `tfnanlint explain CODE` prints them anywhere.
 ADDRESS = ""
 
 # Control characters, and the invisible ones that reorder or hide text: bidirectional marks and
@@ -79,15 +79,15 @@ def message(finding: Finding) -> str:
 
 
 def url(finding: Finding) -> str:
-    """The documentation page of the finding's rule, below `ADDRESS`; empty for notices on a file."""
+    """The documentation page of the finding's rule, see `page`."""
     return page(finding.code, finding.slug)
 
 
 def page(code: str, slug: str) -> str:
-    """The documentation page of a rule, below `ADDRESS`; empty for notices on a file and rules of
-    plugins.
+    """The documentation page of a rule, below `ADDRESS`; empty without an address, for notices on a
+    file and for rules of plugins.
     """
-    ours = code.startswith("TFN") and not code.startswith("TFN0")
+    ours = ADDRESS and code.startswith("TFN") and not code.startswith("TFN0")
     return f"{ADDRESS}docs/rules/{slug}.md" if ours else ""
 
 

@@ -21,6 +21,7 @@ from tfnanlint.values.value import UNBOUNDED
 
 MAX_NOTES = 10
 MAX_STEPS = 2
+LEAST_SHOWN = 12  # columns of an expression
 BOUNDED = "between "  # as `values.value.words` has it
 PROMISE = {
     Claim.EQUAL: "same result, at least as accurate",
@@ -95,12 +96,18 @@ class Full:
         yield ""
 
     def _step(self, step: Step, source: Source) -> str:
-        """A step on one line; a long expression is shortened, its value is not."""
+        """A step on one line; a long expression is shortened, its value is not. Where that is too
+        long, too, the function is left out.
+        """
         place = where(step, source)
         tail = f" is {step.value}" if step.value else ""
         text = escape(step.text.removesuffix(tail))
         room = self._view.width - len(f"  from {place}: {tail}")
-        text = clipped(text, max(12, room))
+        if room < min(LEAST_SHOWN, len(text)):
+            shorter = place.removesuffix(f" in {escape(step.function)}")
+            room += len(place) - len(shorter)
+            place = shorter
+        text = clipped(text, max(LEAST_SHOWN, room))
         return f"  {self._paint('label', 'from ')}{place}: {text}{escape(tail)}"
 
     def _indented(self, label: str, text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from tfnanlint.diagnostics.findings import Finding, Fix
 from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import ADDRESS, applicable, escape, message, url
+from tfnanlint.report import applicable, escape, message, url
 from tfnanlint.report.place import Paths, Region, in_cell, region, utf8_bytes
 from tfnanlint.report.wellformed import json_text
 from tfnanlint.syntax.edits import edits_apply
@@ -56,7 +56,7 @@ def _diagnostic(finding: Finding, checked: Checked, path: str) -> dict[str, Any]
         "severity": _SEVERITIES[severity(finding)],
         "code": {
             "value": finding.code,
-            **({"url": url(finding)} if ADDRESS and url(finding) else {}),
+            **({"url": url(finding)} if url(finding) else {}),
         },
     }
     suggestion = _suggestion(applicable(finding, checked.unsafe_fixes), checked.source)

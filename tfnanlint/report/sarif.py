@@ -275,7 +275,7 @@ def _described(rule: Rule) -> dict[str, Any]:
             "text": f"{summary}\n\n{body}",
             "markdown": f"**{rule.code} {rule.slug}**\n\n{summary}\n\n{_fenced(body)}",
         },
-        **({"helpUri": address} if report.ADDRESS and address else {}),
+        **({"helpUri": address} if address else {}),
         "defaultConfiguration": {"level": "warning"},
         "properties": {
             "precision": "medium" if guessed else "high",

@@ -179,7 +179,7 @@ class Reach:
         NoFix.
         """
         if hole.point is None:
-            raise NoFix("where the value is made is not known")
+            raise NoFix("tfnanlint does not know where the value is computed")
         local = hole.point.module is self.module
         if local and any(self.source.span(hole.node) in self.source.span(node) for node in flagged):
             return hole.node
@@ -200,11 +200,11 @@ class Reach:
             if definite and self._keeps(ast.parse(name, mode="eval").body, paths, hole, site):
                 return name
         if not local:
-            raise NoFix("the value is made in another file")
+            raise NoFix("the value is computed in another file")
         if not same_scope:
-            raise NoFix("the value is made in another function")
+            raise NoFix("the value is computed in another function")
         if isinstance(hole.node, _PLAIN) and self._mutated(changeable, hole, site):
-            raise NoFix("what it is computed from may be changed in place before it is used again")
+            raise NoFix("its input may change in place before the fix uses it again")
         return self._renamed(hole, flagged, namings) or self._new_name(hole, namings)
 
     def _renamed(self, hole: Outside, flagged: list[ast.expr], namings: list[Naming]) -> str:
@@ -265,7 +265,9 @@ class Reach:
         if mutations.deferred(self.source, site) and not all(
             self._bound_once(node, site) for node in read
         ):
-            raise NoFix("it is computed later, and a name in it is bound again before")
+            raise NoFix(
+                "a name in the expression is assigned again before the fix would compute it"
+            )
         within = hole.point.scope is site.point.scope
         between = mutations.stretch(
             self.source, site.point.scope.node, hole.producer.node if within else None, site
@@ -276,7 +278,7 @@ class Reach:
             for path in mutations.changeable(node, site.point, self.interpreter, fixed_too=True)
         }:
             if mutations.handed_on(self.source, self.interpreter, path, site, between):
-                raise NoFix(f"'{path}' may be changed by what its object is handed to")
+                raise NoFix(f"'{path}' may be changed by a call that gets its object")
 
     def _keeps(self, node: ast.expr, changeable: list[str], hole: Outside, site: Site) -> bool:
         """Whether what an expression reads is still the same at a site, where its names have the
@@ -382,13 +384,15 @@ class Reach:
             (index for index, node in enumerate(path) if isinstance(node, ast.stmt)), default=None
         )
         if at is None or site.node not in path or isinstance(site.point.scope.node, ast.ClassDef):
-            raise NoFix("there is no place before it for a line that computes its input once")
+            raise NoFix(
+                "no line can be added before it that computes its input: give that a name first"
+            )
         around = path[at + 1 : path.index(site.node) + 1]
         simple = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
         if not isinstance(path[at], simple) or any(
             isinstance(node, _CONDITIONAL) for node in around[:-1]
         ):
-            raise NoFix("it is not always computed there; give its input a name first")
+            raise NoFix("its input is not computed in every case: give it a name first")
         before = [
             child for outer, inner in zip(around, around[1:]) for child in _before(outer, inner)
         ]
@@ -397,10 +401,10 @@ class Reach:
         if not all(map(_untroubled, before)):
             if any(self.acts(node, site.point) for node in read):
                 raise NoFix(
-                    "its input would be computed before something else; give it a name first"
+                    "the fix would change the order of evaluation: give the input a name first"
                 )
             if self._upset(before, read, site, self.source.span(path[at])):
-                raise NoFix("its input is changed in the same statement; give it a name first")
+                raise NoFix("its input changes in the same statement: give it a name first")
         return cast(ast.stmt, path[at])
 
     def _upset(
@@ -547,7 +551,7 @@ class Reach:
             left = Counter(map(ast.unparse, _calls(new)))
             whole = Counter(map(ast.unparse, _calls(old)))
             if any(left[text] < whole[text] for text in repeated):
-                raise NoFix("two calls would become one; give the result of one a name first")
+                raise NoFix("the fix would merge two calls: give the result of one a name first")
         before, after = (
             [name for call in _calls(tree) if (name := ast.unparse(call.func)) in names]
             for tree in (old, new)
@@ -558,7 +562,7 @@ class Reach:
             before != after and min(counts.values()) == 0
         ):
             raise NoFix(
-                "a call would run more often, or in another order; give its result a name first"
+                "a call would run more often or in another order: give its result a name first"
             )
 
     def _trees(self, edits: tuple[Edit, ...]) -> tuple[ast.Module, ast.Module]:
@@ -664,7 +668,7 @@ class Reach:
                 return naming.name
         statement = self._statement_of(hole)
         if statement is None:
-            raise NoFix("it would have to be computed twice; give it a name first")
+            raise NoFix("the fix would compute it twice: give it a name first")
         naming = Naming(
             self.fresh(
                 hole.word or "value", hole.point.scope.node, [naming.name for naming in namings]
@@ -739,9 +743,9 @@ class _Trail:
     ) -> list[tuple[ast.AST, Point]]:
         if isinstance(binding, (Loop, Parameter)) and self._carries(binding):
             raise NoFix(
-                "the value may be of an earlier round of the loop"
+                "the value may come from an earlier iteration of the loop"
                 if isinstance(binding, Loop)
-                else "the value is made by the callers of this function"
+                else "the value comes from the callers of this function"
             )
         if (
             isinstance(node, ast.Name)
@@ -749,7 +753,7 @@ class _Trail:
             and _changes_outside(node.id, point)
             and self._carries(binding)
         ):
-            raise NoFix(f"'{node.id}' is bound more than once")
+            raise NoFix(f"'{node.id}' is assigned more than once")
         while isinstance(binding, Element):
             binding = unrefined(binding.whole)
         if isinstance(binding, Assigned) and binding.point.scope is self.site.point.scope:

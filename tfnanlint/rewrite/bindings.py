@@ -354,7 +354,7 @@ def _objection(scopes: Ownership, owner: Body, bound: Bound, place: int) -> str:
     if captured is not None and (not bound.line or scopes.stars):
         return (
             f"the name {name!r} is read in line {scopes.source.position(captured.start)[0]}, and"
-            " would mean something else there"
+            " would refer to something else there"
         )
     if not bound.line and inspected(owner.node):
         return f"a new name {name!r} would be seen by what asks for all names, such as locals()"

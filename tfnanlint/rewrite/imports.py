@@ -27,7 +27,7 @@ def added(source: Source, lines: Iterable[str], site: int) -> list[Edit]:
     for line in sorted(lines):
         point = _point(source, site, line)
         if point > site:
-            raise NoFix("there is no place before it for the import that is needed")
+            raise NoFix("the import that the fix needs cannot be added before it")
         found.append(Edit(Span(point, point), line + line_end(source, point)))
     return found
 

@@ -29,13 +29,11 @@ def with_name(
     for call, word, value in _lost(source, site, target, template, holes):
         text = source.segment(value)
         if word == "dtype":
-            raise NoFix(f"the dtype {text} that is asked for there would be lost")
+            raise NoFix(f"the dtype {text} that the code asks for would be lost")
         if call is target:
             template, new[_HOLE] = named(template), value
         else:
-            raise NoFix(
-                f"what is named {text} would be gone, and somebody may ask for it by its name"
-            )
+            raise NoFix(f"the name {text} would be lost, and other code may look it up by name")
     return template, new
 
 

@@ -81,7 +81,9 @@ def rewrite_many(
         text = _filled(source, source.span(node), template, holes, speller)
         in_string = any(isinstance(outer, ast.JoinedStr) for outer in path)
         if in_string and set("'\"\\\n\r#") & set(text) - set(source.segment(node)):
-            raise NoFix("before Python 3.12 the replacement cannot stand in an f-string")
+            raise NoFix(
+                "before Python 3.12 the fix cannot stand in an f-string: move the expression out of it"
+            )
         edits.append(
             _renamed(source, path, node, template, holes, speller)
             or _placed(
@@ -179,7 +181,7 @@ def replace_statement(
     path = _path(source, stmt)
     rows = _rows(source, stmt)
     if len(lines) > 1 and rows is None:
-        raise NoFix("the statement shares its line with another")
+        raise NoFix("the statement shares its line with another: give it a line of its own")
     span = source.span(stmt)
     speller = _Speller(spell)
     if "{stmt}" in lines:
@@ -191,7 +193,7 @@ def replace_statement(
         texts = _statements(source, lines, holes, speller, span)
         edits = [Edit(span, (line_end(source, start) + _indent(source, start)).join(texts))]
     if not _holds(source, path, edits, statements=True):
-        raise NoFix("the replacement does not fit there without changing what stands around it")
+        raise NoFix("the fix would change the code around it")
     return (*added(source, speller.needs, span.start), *edits)
 
 
@@ -214,7 +216,7 @@ def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
     )
     alone = block is not None and len(getattr(path[-2], block)) == 1
     if rows is None or alone or "#" in source.text[source.span(stmt).end : rows.end]:
-        raise NoFix("the statement cannot be taken out without changing what stands around it")
+        raise NoFix("removing the statement would change the code around it")
     return Edit(rows, "")
 
 
@@ -228,7 +230,7 @@ def insert_before(
     path = _path(source, stmt)
     edit = _inserted(source, stmt, template.split("\n"), holes, speller)
     if not _holds(source, path, [edit], statements=True):
-        raise NoFix("a line added there would change what stands around it")
+        raise NoFix("a line added there would change the code around it")
     return (*added(source, speller.needs, edit.span.start), edit)
 
 
@@ -287,7 +289,7 @@ def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
     starred = isinstance(hole, ast.Starred)
     node = hole.value if starred else hole
     if isinstance(node, ast.Slice):
-        raise NoFix("a slice cannot stand on its own")
+        raise NoFix("a slice is not an expression of its own")
     text = source.segment(node)
     _check_size(source, node, text)
     _check_copy(source, node, text)
@@ -360,7 +362,7 @@ def _check_copy(source: Source, node: ast.expr, text: str) -> None:
     """The text must be the expression, and its names must be written as Python reads them."""
     parsed = expression(text)
     if parsed is None or not same_tree(parsed, node, contexts=False):
-        raise NoFix("the expression could not be cut out of the file as it stands")
+        raise NoFix("the expression could not be read from the file")
     if text.isascii():
         return
     for inner in nodes_in(node):
@@ -396,7 +398,7 @@ def _check_scopes(template: str, nodes: list[ast.expr]) -> None:
             if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
                 raise NoFix("a yield, await or := would move into another function")
             if isinstance(inner, ast.Name) and inner.id in bound:
-                raise NoFix(f"the name {inner.id!r} would mean something else there")
+                raise NoFix(f"the name {inner.id!r} would refer to something else there")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -409,7 +411,7 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
         # Lines end at CR, LF and CRLF alike, as for the parser; columns do not change.
         return list(tokenize.generate_tokens(StringIO(f"({text}\n)", newline=None).readline))
     except (tokenize.TokenError, SyntaxError):
-        raise NoFix("the expression could not be read token by token") from None
+        raise NoFix("the expression could not be split into tokens") from None
 
 
 def _check_comments(source: Source, flagged: Span, kept: list[Span]) -> None:
@@ -470,7 +472,7 @@ def _path(source: Source, node: ast.expr | ast.stmt) -> list[ast.AST]:
         if outer is node:
             return path[: at + 1]
         if isinstance(outer, TEMPLATE_STRING):
-            raise NoFix("the expression stands inside a template string")
+            raise NoFix("the expression is inside a template string")
     raise NoFix("the expression could not be found in the file")
 
 
@@ -518,7 +520,7 @@ def _placed(source: Source, path: list[ast.AST], span: Span, text: str) -> Edit:
     for edit in candidates:
         if _holds(source, path, [edit]):
             return edit
-    raise NoFix("the replacement does not fit there without changing what stands around it")
+    raise NoFix("the fix would change the code around it")
 
 
 def _check_together(source: Source, paths: list[list[ast.AST]], edits: list[Edit]) -> None:
@@ -537,7 +539,7 @@ def _check_together(source: Source, paths: list[list[ast.AST]], edits: list[Edit
         )
     for path, members in groups.values():
         if len(members) > 1 and not _holds(source, path, members):
-            raise NoFix("the replacements do not fit together")
+            raise NoFix("the parts of the fix conflict")
 
 
 def _holds(
@@ -604,11 +606,11 @@ def _inserted(
     if source.text[start : span.start].strip(" \t@") or _continues(source, start):
         raise NoFix("the statement is not the first on its line")
     if isinstance(stmt, ast.If) and source.text.startswith("elif", span.start):
-        raise NoFix("nothing can stand between if and elif")
+        raise NoFix("no line can be added between if and elif")
     if is_docstring(source, stmt) or (
         isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
     ):
-        raise NoFix("the statement must stay the first one")
+        raise NoFix("the statement has to stay the first one")
     indent, end = _indent(source, start), line_end(source, start)
     texts = [
         _statements(source, [line], _lines_kept(source, line, holes, indent), speller)[0]

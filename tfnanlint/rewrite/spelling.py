@@ -77,9 +77,7 @@ FORMS: Final = {
     "tf.math.log_sigmoid": ("-tf.math.softplus(-{x})",),
 }
 _HOPS: Final = 6
-_TIED: Final = (
-    "'{}' has no spelling in Keras alone, and TensorFlow would tie this file to one backend"
-)
+_TIED: Final = "the fix needs '{}', which Keras alone does not have; TensorFlow would tie this file to one backend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +191,8 @@ class Speller:
             return Spelling(self.quoted(use.name[3:]))
         if lacking:
             raise NoFix(
-                f"'{use.name}' cannot be said by the libraries that are imported here: they have no '{lacking}' that takes its arguments"
+                f"the fix needs '{use.name}', and the libraries imported here have no '{lacking}' "
+                "that takes its arguments"
             )
         if any_backend and use.name.startswith("tf."):
             raise NoFix(_TIED.format(use.name))
@@ -262,7 +261,7 @@ class Speller:
         if root == "tf" and "tensorflow" not in self.text:
             raise NoFix(_TIED.format(use.name))
         if line is None or site.point.lookup(root) is not None:
-            raise NoFix(f"'{use.name}' cannot be spelled here: add an import of TensorFlow first")
+            raise NoFix(f"'{use.name}' is needed for the fix: import TensorFlow in this file first")
         row = self.interpreter.table.get(use.name)
         path = line.split()[1]
         for alias in aliases:
@@ -274,7 +273,7 @@ class Speller:
             )
             if words is not None:
                 return Spelling(root + text, line, words)
-        raise NoFix(f"the TensorFlow of this project has no '{use.name}'")
+        raise NoFix(f"the TensorFlow release of this project has no '{use.name}'")
 
     def quoted(self, text: str) -> str:
         """A string in the quotes that the file prefers."""

@@ -303,7 +303,7 @@ class _Filled:
         wrapped = set(self._texts) - self._starred
         meant = self._meaning(wrapped)
         if meant is None:
-            raise NoFix("the expression cannot stand where the rewrite would put it")
+            raise NoFix("the expression is not valid where the fix would put it")
         if self._says(set(), meant):
             return self._render(set())
         for index in sorted(wrapped):
@@ -324,7 +324,7 @@ class _Filled:
         contents |= {index: _parenthesised(contents[index]) for index in wrapped}
         text = _code(self._tree.visit(_Put(contents, self._starred)))
         if text != self._as_text(wrapped):
-            raise NoFix("the expression would not be kept as it is written")
+            raise NoFix("the fix would change how the expression is written")
         return text
 
     def _as_text(self, wrapped: set[int]) -> str:

@@ -50,7 +50,7 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
         return []  # the program asks whether the result is finite
     name = _empty_guard(here, divisor)
     if name:
-        here.no_fix = f"'{name}' is there to guard it, and is 0: give it a value above 0"
+        here.no_fix = f"'{name}' is its guard and is 0: give it a value above 0"
         return []
     overlap = overlap_beside(here, division) if param == "y" and divisor.nonnegative else None
     if overlap is not None:
@@ -163,7 +163,7 @@ def with_overlap(here: Context, division: Site, overlap: Site) -> list[Fix]:
     """The forms of a quotient and of the overlap beside it that are 0 where they divide by 0."""
     scopes = [site.point.scope for site in (division, overlap) if site.point is not None]
     if overlap.source is not here.source or len(scopes) < 2 or scopes[0] is not scopes[1]:
-        here.no_fix = "the overlap beside it is 0 / 0 there, too: repair both"
+        here.no_fix = "the overlap next to it is 0 / 0 there as well: repair both"
         return []
     parts: list[Part] = [
         (site.node, _NO_NAN["tf.divide"], {"x": site.args["x"], "y": site.args["y"]})

@@ -80,7 +80,8 @@ class Rule:
     one piece of text must stand in a file for the rule to have work there ("exp" for what is said
     of exponentials), and after `tf.multiply:` one of what must for that op to be looked at: it
     spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
-    certainties that it reports by default, `silent` are the classes that it leaves out.
+    certainties that it reports by default, `silent` are the classes that it leaves out. `fixes` are
+    the names of the fixes that it offers (`fix_names`).
     """
 
     code: str
@@ -95,6 +96,7 @@ class Rule:
     needs: tuple[str, ...] = ()
     arrays: bool = False
     silent: frozenset[Silence] = frozenset()
+    fixes: tuple[str, ...] = ()
 
     def targets(self, met: frozenset[Any]) -> tuple[str, ...]:
         """Those of `on` for which a file may have something; `met` are the `needs`, and those of
@@ -128,13 +130,15 @@ def rule(
     needs: str = "",
     arrays: bool = False,
     silent: str = "",
+    fixes: str = "",
 ) -> Callable[[Callable], Callable]:
     """Announce the decorated function as the rule of its file; the module's docstring is its page.
 
     The parts of each text are separated by blanks; one of `silent` is `MAY/NO`: MAY where no
     gradient is taken. `UNKNOWN/YES/XLA` is what shows under XLA only, `MAY/ANY/TESTS` what stands
     in a file of tests, whether a gradient is taken or not, `MAY/YES/DOUBTFUL` what the rule itself
-    doubts, as its page says.
+    doubts, as its page says. `fixes` are names out of `fix_names`, or the words of a title joined
+    with `_`.
     """
 
     def announce(check: Callable) -> Callable:
@@ -155,6 +159,7 @@ def rule(
                 tuple(needs.split()),
                 arrays,
                 unsaid,
+                tuple(fixes.split()),
             )
         )
         return check
@@ -717,7 +722,7 @@ class Context:
         try:
             kinds = ast.Expr if without is None else (ast.Expr, ast.Assign)
             if not isinstance(statement, kinds) or statement.value is not site.node:
-                raise rewrite.NoFix("the expression is not a statement")
+                raise rewrite.NoFix("the call is not a statement of its own")
             edits = rewrite.replace_statement(
                 self.source, statement, template, holes, self._spelling(site)
             )
