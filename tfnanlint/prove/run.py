@@ -25,13 +25,18 @@ _ORDER = (Proof.PROVED, Proof.NOT_REPRODUCED, Proof.UNSUPPORTED)
 
 class Prover:
     """Proves findings of sources, one after the other. As a context manager, its process ends with
-    it. Where `sampled`, witnesses have lines. Raises `Unavailable`.
+    it. Where `sampled`, witnesses have lines. `python` executes, in the place of this one.
+    Raises `Unavailable`.
     """
 
     def __init__(
-        self, budget: float = BUDGET, modes: Collection[str] = MODES, sampled: bool = False
+        self,
+        budget: float = BUDGET,
+        modes: Collection[str] = MODES,
+        sampled: bool = False,
+        python: str = "",
     ):
-        self._host = Host(budget)
+        self._host = Host(budget, python)
         self._sampled = sampled
         self._computed = 0.0  # seconds of the worker for this finding
         self._modes = [mode for mode in MODES if mode in modes] or list(MODES)
@@ -42,6 +47,10 @@ class Prover:
 
     def __exit__(self, *error: object) -> None:
         self._host.close()
+
+    def kill(self) -> None:
+        """End the process at once; the next proof starts another one."""
+        self._host.kill()
 
     @property
     def started(self) -> float:
