@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tfnanlint.diagnostics.verdicts import Curve, Line, Result, Shown
@@ -18,6 +19,13 @@ _GRADIENT = (
     '    print("  gradient of {name}:", tape.gradient(value, {name},'
     ' unconnected_gradients="zero").numpy())\n'
 )
+_OWNERS = re.compile(r"(?<![.\w])(\w+)\.")
+_IMPORTS = {
+    "keras": "import keras",
+    "math": "import math",
+    "np": "import numpy as np",
+    "tf": "import tensorflow as tf",
+}
 _COMPILED = {
     "graph": "    function = tf.function(function)\n",
     "xla": "    function = tf.function(function, jit_compile=True)\n",
@@ -110,9 +118,8 @@ def program(answer: dict[str, Any], title: str) -> str:
 
 def _imports(answer: dict[str, Any]) -> list[str]:
     code = answer["original"] + (answer["repaired"] or "")
-    imports = [f"import {name}" for name in ("keras", "math") if f"{name}." in code]
-    numpy = ["import numpy as np"] if "np." in code else []
-    return [*imports, *numpy, "import tensorflow as tf"]
+    used = set(_OWNERS.findall(code))
+    return [text for name, text in _IMPORTS.items() if name in used or name == "tf"]
 
 
 def _literal(one: dict[str, Any]) -> str:
