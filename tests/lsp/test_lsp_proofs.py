@@ -67,14 +67,21 @@ def hover(client: Client, uri: str, row: int) -> str:
 
 
 @pytest.fixture
-def uri(tmp_path):
-    (tmp_path / "tfnanlint.toml").write_text("preview = true\n")
-    (tmp_path / "a.py").write_text(TEXT)
-    return (tmp_path / "a.py").as_uri()
+def folder(tmp_path_factory):
+    """A folder that is not named after a test, in which learning rates may be anything."""
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "tfnanlint.toml").write_text("preview = true\n")
+    (folder / "a.py").write_text(TEXT)
+    return folder
 
 
-def test_a_finding_is_proved_while_the_server_answers(uri, tmp_path):
-    with Client(tmp_path, {**VERSIONED, "window": {"workDoneProgress": True}}) as client:
+@pytest.fixture
+def uri(folder):
+    return (folder / "a.py").as_uri()
+
+
+def test_a_finding_is_proved_while_the_server_answers(uri, folder):
+    with Client(folder, {**VERSIONED, "window": {"workDoneProgress": True}}) as client:
         client.open(uri, TEXT)
         show = actions(client, uri, LOG)["TFN301: show me the NaN"]
         assert "proved" not in hover(client, uri, LOG)
@@ -109,7 +116,7 @@ def test_a_finding_is_proved_while_the_server_answers(uri, tmp_path):
 
 
 @pytest.mark.parametrize("accepts", [True, False])
-def test_an_editor_that_can_opens_the_witness(uri, tmp_path, accepts, monkeypatch):
+def test_an_editor_that_can_opens_the_witness(uri, folder, accepts, monkeypatch):
     heard = Client._heard
 
     def answering(self, message):
@@ -122,7 +129,7 @@ def test_an_editor_that_can_opens_the_witness(uri, tmp_path, accepts, monkeypatc
     monkeypatch.setattr(Client, "_heard", answering)
     window = {"window": {"showDocument": {"support": True}}}
     with Client(
-        tmp_path, {**VERSIONED, **window}, initializationOptions={"python": sys.executable}
+        folder, {**VERSIONED, **window}, initializationOptions={"python": sys.executable}
     ) as client:
         client.open(uri, TEXT)
         end = time.monotonic() + 60
@@ -136,9 +143,9 @@ def test_an_editor_that_can_opens_the_witness(uri, tmp_path, accepts, monkeypatc
             assert "shows it: " in told(client, "window/showMessage", 10)["message"]
 
 
-def test_without_tensorflow_it_is_not_offered(uri, tmp_path):
+def test_without_tensorflow_it_is_not_offered(uri, folder):
     settings = {"python": "/nonexistent/python"}
-    with Client(tmp_path, VERSIONED, initializationOptions=settings) as client:
+    with Client(folder, VERSIONED, initializationOptions=settings) as client:
         client.open(uri, TEXT)
         found = actions(client, uri, LOG)
         assert "TFN301: ignore on this line" in found and "TFN301: show me the NaN" not in found
