@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -155,6 +156,55 @@ def test_a_slice_that_takes_too_long_is_ended():
         assert "time ran out" in answer["reason"] or "ended" in answer["reason"]
 
 
+@pytest.mark.parametrize(
+    ("code", "name", "part", "text"),
+    [
+        ("TFN301", "z", "value", "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n"),
+        (
+            "TFN204",
+            "rate",
+            "gradient",
+            "def f(rate):\n    return tf.where(rate > 0, tf.math.log(rate), 0.0)\n",
+        ),
+    ],
+)
+def test_a_sampled_witness_has_a_line_through_the_hazard(code, name, part, text):
+    with Prover(4.0, sampled=True) as sampling:
+        witness = verdict(sampling, text, code).witness
+    line = witness.line
+    assert line.name.startswith(f"{name}[") and line.at in line.xs
+    before, after = getattr(line.before, part), getattr(line.after, part)
+    finite = [math.isfinite(y) for y in before]
+    assert not finite[line.xs.index(line.at)] and any(finite)
+    assert all(math.isfinite(y) for y in (*line.after.value, *line.after.gradient))
+    pairs = [(y, z) for y, z, known in zip(before, after, finite) if known]
+    assert all(y == pytest.approx(z, rel=1e-3, abs=1e-4) for y, z in pairs)
+    assert [one.name for one in witness.results] == ["value", f"gradient of {name}"]
+
+
+def test_what_is_not_sampled_has_no_line(prover):
+    shown = verdict(prover, "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n", "TFN301")
+    assert shown.witness.line is None
+    assert "inf" in shown.witness.results[0].before and "inf" not in shown.witness.results[0].after
+
+
+def test_a_page_has_the_figure(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
+    (tmp_path / "a.py").write_text(text)
+    prove = ["prove", "a.py", "--output-format=html=shown.html"]
+    check = ["check", "--prove", "a.py", "--output-format=html=report.html"]
+    for words, name in ((prove, "shown.html"), (check, "report.html")):
+        assert main([*words, "--isolated", "-n"]) == 1
+        page = (tmp_path / name).read_text()
+        assert "proved: the value is -inf" in page and "url(#inf0)" in page
+        assert "def original(z):" in page
+    assert "1 proved" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["prove", "a.py", "--output-format=pdf"])
+    assert "'pdf' is not full, concise, json or html[=FILE]" in capsys.readouterr().err
+
+
 def test_check_attaches_verdicts(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(
@@ -168,8 +218,12 @@ def test_check_attaches_verdicts(tmp_path, monkeypatch, capsys):
     (finding,) = json.loads(capsys.readouterr().out)
     assert code == 1
     assert finding["verdict"]["status"] == "proved"
+    (value, _) = finding["verdict"]["witness"]["results"]
+    assert value["name"] == "value" and "inf" in value["original"]
+    assert "inf" not in value["repaired"]
     assert finding["verdict"]["witness"]["finite"]["eager"] == {"original": False, "repaired": True}
-    assert "proved: the value is -inf" in (tmp_path / "out.sarif").read_text()
+    (result,) = json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
+    assert result["properties"]["verdict"].startswith("proved: the value is -inf; after the fix: ")
     assert "proved: the value is" in (tmp_path / "out.md").read_text()
     assert main(["prove", "--isolated", "-n", "a.py:6", "--output-format=concise"]) == 1
     out = capsys.readouterr().out

@@ -13,6 +13,16 @@ from html.parser import HTMLParser
 import pytest
 
 from tfnanlint.diagnostics.findings import Certainty, Claim, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.verdicts import (
+    Curve,
+    InMode,
+    Line,
+    Proof,
+    Result,
+    Shown,
+    Verdict,
+    Witness,
+)
 from tfnanlint.html.number_line import bounds
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report.html import Html
@@ -58,6 +68,22 @@ def sample(path: str = "model.py", count: int = 1, **more) -> Checked:
         **more,
     }
     return Checked(source, (finding(source, "tf.math.log(p)", **given),) * count)
+
+
+def proved(text: str = "x") -> Verdict:
+    """A verdict with all that one can have; `text` is what a program calls its input."""
+    before = Curve((float("-inf"), 0.5, 1.0), (float("nan"), 2.0, None))
+    line = Line(text, f"value {text}", 0.0, (0.0, 0.5, 1.0), before, Curve((0.0,) * 3, (1.0,) * 3))
+    witness = Witness(
+        f"the value of {text} is -inf",
+        "eager",
+        (Shown(text, text, "tf.zeros([2])", text),),
+        f"print(1)  # {text}\n\nprint(2)\n",
+        (InMode("eager", False, True), InMode("xla", None)),
+        (Result("value", "-inf", "0"), Result(f"gradient of {text}", "nan", "1")),
+        line,
+    )
+    return Verdict(Proof.PROVED, "", witness, True, "finite", 0.1)
 
 
 def many() -> list[Checked]:
@@ -121,7 +147,7 @@ def test_a_finding_has_all_that_is_known():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_of_a_file_becomes_markup(text):
-    usual = [tag for tag, _ in Elements(page(sample())).found]
+    usual = [tag for tag, _ in Elements(page(sample(verdict=proved()))).found]
     code = text.replace("\n", " ").replace("\udcff", "").replace("\x00", "")
     source = Source(f"na{text}me.py", f"y = log({code!r})\n")
     found = finding(
@@ -132,6 +158,7 @@ def test_nothing_of_a_file_becomes_markup(text):
         trace=(Step(source.path, Span(0, 1), 1, text, text, text),),
         fixes=(Fix(text, Claim.SHIFTED, (Edit(Span(4, 5), code),), text),),
         help=text,
+        verdict=proved(code),
     )
     out = page(Checked(source, (found,)))
     assert [tag for tag, _ in Elements(out).found] == usual
@@ -267,17 +294,54 @@ def test_browser_is_usable_with_keys_alone(opened):
 def test_browser_shows_hostile_text_as_it_is(opened, text):
     code = text.replace("\udcff", "").replace("\x00", "")
     source = Source(f"na{text}me.py", f"y = log({code!r})\n")
-    found = finding(source, "log", message=text, range=text, help=text)
+    found = finding(source, "log", message=text, range=text, help=text, verdict=proved(code))
     tab = opened(Checked(source, (found,)))
-    tab.locator(".title").click()
+    scripts = 2  # that of the page, and its data
+    assert tab.locator(".body").count() == 1  # a report of one finding shows it at once
     assert tab.title() == "tfnanlint: 1 finding"
+    assert tab.locator("svg.curves").count() == 1 and tab.locator("parsererror").count() == 0
+    assert tab.locator("script, img").count() == scripts
     if text.isprintable():
         assert text in tab.inner_text(".message") and text in tab.inner_text(".place")
 
 
+def test_browser_shows_a_proof(opened):
+    tab = opened(sample(verdict=proved()), permissions=["clipboard-read", "clipboard-write"])
+    shown = tab.locator(".proof")
+    assert shown.locator("p").first.inner_text() == "proved the value of x is -inf"
+    assert tab.locator(".place .badge").inner_text() == "proved"
+    rows = [row.inner_text().split("\t") for row in shown.locator("tbody tr").all()]
+    assert rows == [
+        ["x", "x (given by x)", "tf.zeros([2])"],
+        ["value", "-inf", "0"],
+        ["gradient of x", "nan", "1"],
+        ["eager", "NaN or Inf", "finite"],
+        ["xla", "not run", "not run"],
+    ]
+    fills = [one.get_attribute("fill") for one in shown.locator("svg.curves rect").all()]
+    assert fills == ["url(#inf0)", "url(#nan0)"]
+    assert shown.locator("svg.curves").evaluate("(svg) => svg.getBoundingClientRect().width") > 300
+    shown.locator("summary").click()
+    shown.locator(".copy").click()
+    expect(shown.locator(".copy")).to_have_text("Copied")
+    assert tab.evaluate("navigator.clipboard.readText()") == "print(1)  # x\n\nprint(2)\n"
+    assert shown.locator(".program").inner_text().startswith("print(1)  # x\n")
+
+
+def test_browser_filters_by_proof(opened):
+    tab = opened(sample(verdict=proved()), sample("b.py"))
+    tab.click(".filter[data-key='proved']")
+    assert tab.inner_text("#shown") == "1 of 2 shown"
+
+
 @pytest.mark.parametrize("scheme, light", [("light", True), ("dark", False)])
 def test_browser_colours_and_print(opened, scheme, light):
-    tab = opened(sample(), color_scheme=scheme)
+    tab = opened(sample(verdict=proved()), color_scheme=scheme)
+    strokes = tab.evaluate(
+        """[...document.querySelectorAll("svg.curves path.before, svg.curves .nan path")].map(
+            (path) => getComputedStyle(path).stroke)"""
+    )
+    assert len(set(strokes)) == 2 and "none" not in strokes
     back = "getComputedStyle(document.body).backgroundColor"
     brightness = f"{back}.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0)"
     assert (tab.evaluate(brightness) > 382) == light

@@ -132,7 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     modes = linter.configuration.for_directory(os.getcwd()).setup.modes
     try:
-        with Prover(arguments.budget, modes) as run.prover:
+        sampled = any(one.name == "html" for one in run.wanted)
+        with Prover(arguments.budget, modes, sampled) as run.prover:
             return _checked_paths(run, stdin)
     except Unavailable as error:
         return fail(str(error))

@@ -449,9 +449,11 @@ def _prove_flags(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output").add_argument
     output(
         "--output-format",
-        choices=("full", "concise", "json"),
+        type=_proof_format,
         default="full",
-        help="full: with the programs that show it (default: %(default)s)",
+        metavar="FORMAT",
+        help="full (with the programs that show it), concise, json, or html[=FILE], a page with"
+        " figures (default: %(default)s)",
     )
     _colour(output)
     _analysis(parser)
@@ -465,6 +467,14 @@ def _budget(add: Callable) -> None:
         metavar="SECONDS",
         help="how long inputs are searched for, for each finding (default: 5)",
     )
+
+
+def _proof_format(text: str) -> str:
+    name, equals, path = text.partition("=")
+    known = ("full", "concise", "json", "html")
+    if name not in known or equals and (name != "html" or not path):
+        raise argparse.ArgumentTypeError(f"{text!r} is not full, concise, json or html[=FILE]")
+    return text
 
 
 def _seconds(text: str) -> float:

@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from tfnanlint.cli.flags import linter_of
@@ -23,6 +24,7 @@ from tfnanlint.prove.run import Prover
 from tfnanlint.report import WIDTH, View, escape
 from tfnanlint.report.closing import counted, leaves_unread
 from tfnanlint.report.concise import header
+from tfnanlint.report.outputs import Outputs, Wanted, opened
 from tfnanlint.report.wrap import wrapped
 
 _LINE = re.compile(r"(?P<path>.+):(?P<row>\d+)")
@@ -41,9 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     counts: Counter[Proof] = Counter()
     unread = False
     try:
-        with Prover(arguments.budget, modes) as prover:
+        sampled = arguments.output_format.startswith("html")
+        with _shown(arguments) as shown, Prover(arguments.budget, modes, sampled) as prover:
             files = _judged(linter, prover, paths or ["."], rows)
-            shown = _Json() if arguments.output_format == "json" else _People(arguments)
             for checked in files:
                 counts.update(one.verdict.proof for one in checked.findings if one.verdict)
                 unread |= any(leaves_unread(finding, checked) for finding in checked.findings)
@@ -113,6 +115,20 @@ def _on(finding: Finding, checked: Checked, rows: set[int]) -> bool:
     return any(first <= row <= last for row in rows)
 
 
+@contextmanager
+def _shown(arguments: argparse.Namespace) -> Iterator[_People | _Json | _Page]:
+    """What shows the findings in the format that was asked for."""
+    name, _, path = arguments.output_format.partition("=")
+    if name == "json":
+        yield _Json()
+    elif name == "html":
+        view = View(paint(sys.stdout, arguments.color))
+        with opened([Wanted(name, path or None)], sys.stdout, view) as outputs:
+            yield _Page(outputs)
+    else:
+        yield _People(arguments)
+
+
 class _People:
     """Findings with their verdicts and witnesses, for people."""
 
@@ -148,15 +164,34 @@ class _People:
         return wrapped(escape(text), self._view.width, f"  {label}", "      ")
 
     def end(self, counts: Counter[Proof], started: float) -> None:
-        total = sum(counts.values())
-        if not total:
-            print("No findings to prove.", file=sys.stderr)
-            return
-        parts = ", ".join(f"{counts[proof]} {proof.value}" for proof in Proof)
-        print(
-            f"{counted(total, 'finding')}: {parts}. TensorFlow was loaded in {started:.1f} s.",
-            file=sys.stderr,
-        )
+        _say_counts(counts, started)
+
+
+def _say_counts(counts: Counter[Proof], started: float) -> None:
+    total = sum(counts.values())
+    if not total:
+        print("No findings to prove.", file=sys.stderr)
+        return
+    parts = ", ".join(f"{counts[proof]} {proof.value}" for proof in Proof)
+    print(
+        f"{counted(total, 'finding')}: {parts}. TensorFlow was loaded in {started:.1f} s.",
+        file=sys.stderr,
+    )
+
+
+class _Page:
+    """The same as a page for a browser, with figures."""
+
+    def __init__(self, outputs: Outputs):
+        self._outputs = outputs
+        outputs.start()
+
+    def file(self, checked: Checked) -> None:
+        self._outputs.file(checked)
+
+    def end(self, counts: Counter[Proof], started: float) -> None:
+        self._outputs.end()
+        _say_counts(counts, started)
 
 
 class _Json:

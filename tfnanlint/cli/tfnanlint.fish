@@ -147,7 +147,7 @@ complete -c tfnanlint -n '_shtab_tfnanlint_using explain; and test $_shtab_tfnan
 complete -c tfnanlint -n '_shtab_tfnanlint_using; and test $_shtab_tfnanlint_npos -eq 0' -a prove -d 'Execute what findings are about, and show the input that breaks it.'
 complete -c tfnanlint -n '_shtab_tfnanlint_using prove' -s h -l help -d 'show this help message and exit'
 complete -c tfnanlint -n '_shtab_tfnanlint_using prove' -l budget -x -d 'how long inputs are searched for, for each finding (default: 5)'
-complete -c tfnanlint -n '_shtab_tfnanlint_using prove' -l output-format -xka "full concise json" -d 'full: with the programs that show it (default: full)'
+complete -c tfnanlint -n '_shtab_tfnanlint_using prove' -l output-format -xka "full concise grouped json json-lines sarif github gitlab junit rdjson markdown html" -d 'full (with the programs that show it), concise, json, or html[=FILE], a page with figures (default: full)'
 complete -c tfnanlint -n '_shtab_tfnanlint_using prove' -l color -xka "auto always never" -d '(default: on a terminal)'
 complete -c tfnanlint -n '_shtab_tfnanlint_using prove' -s n -l no-cache -d 'do not remember what was found in files that do not change'
 complete -c tfnanlint -n '_shtab_tfnanlint_using prove' -l cache-dir -x -d 'cache directory (default: the user cache directory; disabled in CI)'

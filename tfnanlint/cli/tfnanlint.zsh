@@ -202,7 +202,7 @@ _shtab_tfnanlint_lsp_defaults_added=0
 _shtab_tfnanlint_prove_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--budget[how long inputs are searched for, for each finding (default\: 5)]:SECONDS:"
-  "--output-format[full\: with the programs that show it (default\: full)]:output_format:(full concise json)"
+  "--output-format[full (with the programs that show it), concise, json, or html\[\=FILE\], a page with figures (default\: full)]:FORMAT:(full concise grouped json json-lines sarif github gitlab junit rdjson markdown html)"
   "--color[(default\: on a terminal)]:color:(auto always never)"
   {-n,--no-cache}"[do not remember what was found in files that do not change]"
   "--cache-dir[cache directory (default\: the user cache directory\; disabled in CI)]:DIR:"

@@ -13,13 +13,21 @@ import textwrap
 from pathlib import Path
 
 from tfnanlint.config.keys import KEYS, schema
-from tfnanlint.dev import completions, conventions, executed_repairs, manual, scores, verdicts
+from tfnanlint.dev import (
+    completions,
+    conventions,
+    executed_repairs,
+    figures,
+    manual,
+    scores,
+    verdicts,
+)
 from tfnanlint.dev import map as structure
 from tfnanlint.dev.catalogue import stated_fixes
 from tfnanlint.dev.repository import ROOT, claims, rule_file
 from tfnanlint.diagnostics.grades import severities
 from tfnanlint.pipeline import repairs
-from tfnanlint.pipeline.rule_page import REPAIR, sections
+from tfnanlint.pipeline.rule_page import REPAIR, SECTIONS, SEE, sections
 from tfnanlint.rule.registry import Rule, load
 
 
@@ -49,8 +57,14 @@ WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from the files in rules/
 def page(rule: Rule, known: tuple[Rule, ...]) -> str:
     """The page of one rule: the sections of its docstring, and its fixes."""
     parts = [f"# {rule.code} {rule.slug}", WRITTEN]
-    for name, text in sections(rule, known).items():
-        parts.append(f"## {name}\n\n{with_code_blocks(text)}")
+    parts_of = sections(rule, known)
+    figure = figures.shown(rule.slug)
+    for name in SECTIONS:
+        shown = [with_code_blocks(parts_of[name])] if name in parts_of else []
+        if name == SEE and figure:
+            shown.append(figure)
+        if shown:
+            parts += [f"## {name}", *shown]
         if name == REPAIR:
             parts += fix_lines(rule)
     path = rule_file(rule).relative_to(ROOT).as_posix()

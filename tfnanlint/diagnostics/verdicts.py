@@ -41,9 +41,42 @@ class InMode:
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """What a witness gives, as text: the value, or the gradient of an input; `after` is that of the
+    repaired slice, empty where there is none.
+    """
+
+    name: str
+    before: str
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Values and gradients along a line; None where nothing could be computed."""
+
+    value: tuple[float | None, ...]
+    gradient: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Both slices along one number of a witness: `name` is that number, `at` what it is in the
+    witness, `element` the number of the value that is shown.
+    """
+
+    name: str
+    element: str
+    at: float
+    xs: tuple[float, ...]
+    before: Curve
+    after: Curve | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
     """Inputs that show a hazard. `said` is what they show, in `mode`; `program` a Python program
-    that prints it.
+    that prints it. `line` is there where a report draws it.
     """
 
     said: str
@@ -51,6 +84,8 @@ class Witness:
     inputs: tuple[Shown, ...]
     program: str
     modes: tuple[InMode, ...] = ()
+    results: tuple[Result, ...] = ()
+    line: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)

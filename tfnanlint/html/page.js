@@ -1,10 +1,10 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const PAGE = 50, PRINTED = 500, NS = "http://www.w3.org/2000/svg";
+  const PAGE = 50, PRINTED = 500, OPENED = 2, NS = "http://www.w3.org/2000/svg";
   const byId = (id) => document.getElementById(id);
   const list = byId("list"), search = byId("search");
-  const filters = { severity: null, rule: null, file: null };
+  const filters = { severity: null, rule: null, file: null, proof: null };
   let matching = data.findings, page = 0, current = -1;
 
   // Everything from a file is set as text: nothing of it can become markup.
@@ -97,6 +97,57 @@
     return box;
   };
 
+  const table = (head, rows) => {
+    const body = rows.map((row) => {
+      const line = make("tr", "", make("th", "", row[0]), ...row.slice(1).map((text) => make("td", "", text)));
+      return line;
+    });
+    const first = make("tr", "", ...head.map((text) => make("th", "", text)));
+    return make("div", "wide", make("table", "", make("thead", "", first), make("tbody", "", ...body)));
+  };
+  const copied = (text, pre) => {
+    const button = make("button", "copy", "Copy");
+    button.type = "button";
+    const chosen = () => {
+      getSelection().selectAllChildren(pre);
+      return document.execCommand("copy");
+    };
+    const told = (done) => { button.textContent = done ? "Copied" : "Press Ctrl+C"; };
+    button.addEventListener("click", () => {
+      if (!navigator.clipboard) told(chosen());
+      else navigator.clipboard.writeText(text).then(() => told(true), () => told(chosen()));
+    });
+    return button;
+  };
+  const programOf = (text) => {
+    const pre = make("pre", "program");
+    for (const line of text.split("\n")) pre.append(make("span", "row", ...coloured(line), "\n"));
+    return make("details", "", make("summary", "", "The program that shows it, to paste into Python"), copied(text, pre), pre);
+  };
+  const KEY = [["before", "before the fix"], ["after", "after the fix"], ["nan", "NaN before"], ["inf", "Inf before"], ["at", "the witness"]];
+  const figureOf = (text, repaired) => {
+    // It is made of numbers, and of names that were escaped.
+    const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    const key = KEY.filter(([style]) => repaired || style !== "after").map(([style, words]) => make("span", "key " + style, words));
+    return make("figure", "curves", document.importNode(svg, true), make("figcaption", "", ...key));
+  };
+  const witnessOf = (witness, box) => {
+    const repaired = witness.results.some((row) => row[2]);
+    const head = repaired ? ["", "before", "after the fix"] : ["", "before"];
+    const rows = (list) => repaired ? list : list.map((row) => row.slice(0, 2));
+    box.append(make("h3", "", "Witness"), table(["input", "in the program", "number"], witness.inputs));
+    if (witness.results.length) box.append(table(head, rows(witness.results)));
+    if (witness.modes.length) box.append(table(["run as", ...head.slice(1)], rows(witness.modes)));
+    if (witness.figure) box.append(figureOf(witness.figure, repaired));
+    box.append(programOf(witness.program));
+  };
+  const proofOf = (verdict) => {
+    const box = make("div", "proof", make("p", "", make("span", "badge " + verdict.proof.split(" ")[0], verdict.proof), verdict.words.slice(verdict.proof.length).replace(": ", " ")));
+    if (verdict.fix) box.append(make("p", "", "after the fix: " + verdict.fix));
+    if (verdict.witness) witnessOf(verdict.witness, box);
+    return box;
+  };
+
   const bodyOf = (finding) => {
     const body = make("div", "body");
     if (finding.because) body.append(make("p", "", finding.severity + ": " + finding.because + "."));
@@ -105,6 +156,7 @@
       body.append(make("h3", "", "Value"), make("p", "told", finding.range));
       if (finding.bounds) body.append(numberLine(finding.range, finding.bounds));
     }
+    if (finding.verdict) body.append(make("h3", "", "Proof"), proofOf(finding.verdict));
     if (finding.steps.length) body.append(make("h3", "", "How the value gets there"), stepsOf(finding));
     if (finding.fixes.length) body.append(make("h3", "", finding.fixes.length > 1 ? "Fixes" : "Fix"), ...finding.fixes.map(fixOf));
     for (const hint of finding.hints) body.append(make("p", "", hint));
@@ -115,7 +167,8 @@
   const articleOf = (finding) => {
     const title = make("button", "title",
       make("span", "severity " + finding.severity, finding.severity), make("span", "code", finding.code),
-      make("span", "message", finding.message), make("span", "place", finding.place));
+      make("span", "message", finding.message),
+      make("span", "place", finding.place, ...(finding.verdict ? [" ", make("span", "badge " + finding.verdict.proof.split(" ")[0], finding.verdict.proof)] : [])));
     title.type = "button";
     title.setAttribute("aria-expanded", "false");
     const article = make("article", "", title);
@@ -147,7 +200,7 @@
   const apply = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     matching = data.findings.filter((finding) => {
-      for (const kind of ["severity", "rule", "file"]) if (filters[kind] !== null && finding.keys[kind] !== filters[kind]) return false;
+      for (const kind of ["severity", "rule", "file", "proof"]) if (filters[kind] !== null && finding.keys[kind] !== filters[kind]) return false;
       finding.text ??= (finding.code + " " + finding.slug + " " + finding.place + " " + finding.message + " " + finding.lines.map((line) => line[2]).join(" ")).toLowerCase();
       return words.every((word) => finding.text.includes(word));
     });
@@ -189,4 +242,5 @@
   window.addEventListener("beforeprint", () => { show(0, PRINTED); for (const article of list.querySelectorAll("article")) article.open(true); });
   window.addEventListener("afterprint", update);
   update();
+  if (data.findings.length <= OPENED) for (const article of list.querySelectorAll("article")) article.open(true);
 })();

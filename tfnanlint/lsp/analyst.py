@@ -104,11 +104,11 @@ class _Ticket:
 
 class Analyst:
     """Gives jobs to one worker, one at a time. Lives in one event loop; the process may be started
-    before there is one.
+    before there is one, or where not `at_once`, with the first job.
     """
 
-    def __init__(self) -> None:
-        self._process: Process | None = Process()
+    def __init__(self, at_once: bool = True) -> None:
+        self._process: Process | None = Process() if at_once else None
         self._heard = False
         self._numbers = itertools.count(1)
         self._waiting: list[_Ticket] = []
@@ -138,7 +138,8 @@ class Analyst:
 
     def forget(self) -> None:
         """From the next job on files on disk are looked at anew."""
-        self._unsent.append(Forget())
+        if Forget() not in self._unsent:
+            self._unsent.append(Forget())
 
     async def ask(self, job: Any, urgent: bool = False) -> Any:
         """The answer to a job. A caller that is cancelled calls the job off. Raises `Died`,

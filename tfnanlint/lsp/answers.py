@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
@@ -12,9 +13,11 @@ from pygls.uris import from_fs_path
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix, Step
 from tfnanlint.diagnostics.grades import grade, severity
+from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.lsp.documents import Part, Snapshot
 from tfnanlint.lsp.sheets import Answer
 from tfnanlint.report import escape, message
+from tfnanlint.report.verdicts import sentence
 from tfnanlint.syntax.source import Span
 
 SOURCE = "tfnanlint"
@@ -99,9 +102,15 @@ def at(answer: Answer, uri: str, position: types.Position) -> list[Finding]:
     ]
 
 
-def hover(answer: Answer, uri: str, position: types.Position, markdown: bool) -> types.Hover | None:
-    """All that is known about the findings at a position."""
-    here = at(answer, uri, position)
+def hover(
+    answer: Answer,
+    uri: str,
+    position: types.Position,
+    markdown: bool,
+    proved: Callable[[Finding], Verdict | None],
+) -> types.Hover | None:
+    """All that is known about the findings at a position; `proved` gives what executing has shown."""
+    here = [replace(one, verdict=proved(one)) for one in at(answer, uri, position)]
     if not here:
         return None
     rule = "\n\n---\n\n" if markdown else "\n\n"
@@ -127,6 +136,8 @@ def _explained(finding: Finding, answer: Answer, markdown: bool) -> Iterator[str
     graded = grade(finding)
     if graded.because:
         yield f"- {graded.severity} ({graded.certainty.name.lower()}): {graded.because}"
+    if finding.verdict is not None:
+        yield f"- {say(sentence(finding))}"
     for fix in finding.fixes:
         yield f"- fix: {say(claimed(fix))}"
     if finding.no_fix:

@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 from tfnanlint.lsp import answers
 from tfnanlint.lsp.analyst import Analyst
 from tfnanlint.lsp.documents import Documents
+from tfnanlint.lsp.proofs import COMMAND
 from tfnanlint.lsp.server import WATCHED, Server, actions, resolved
 
 
@@ -70,6 +71,7 @@ def _lifecycle(server: Server) -> None:
         for sheet in ls.sheets.values():
             sheet.close()
         ls.analyst.close()
+        ls.proofs.close()
 
 
 def _texts(server: Server) -> None:
@@ -84,7 +86,7 @@ def _texts(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-        ls.analyst.forget()  # Clients that watch no files tell of changes on disk only so.
+        ls.forget()  # Clients that watch no files tell of changes on disk only so.
         ls.all_changed()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -99,7 +101,7 @@ def _close(server: Server, uri: str, shown: list[str]) -> None:
     sheet.close()
     place = sheet.place()
     if place is not None and uri.startswith("file:"):
-        server.analyst.show(place.path, None)
+        server.show(place.path, None)
     server.withdraw(shown)
     server.all_changed()
 
@@ -120,7 +122,7 @@ def _notebooks(server: Server) -> None:
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
     def did_save(ls: Server, params: types.DidSaveNotebookDocumentParams) -> None:
-        ls.analyst.forget()
+        ls.forget()
         ls.all_changed()
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
@@ -141,7 +143,7 @@ def _workspace(server: Server) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_watched_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
-        ls.analyst.forget()
+        ls.forget()
         ls.all_changed()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
@@ -187,7 +189,7 @@ def _requests(server: Server) -> None:
         return [
             action
             for action in [await resolved(ls, one) for one in found]
-            if action.edit is not None
+            if action.edit is not None or action.command is not None
         ]
 
     @server.feature(types.CODE_ACTION_RESOLVE)
@@ -200,10 +202,20 @@ def _requests(server: Server) -> None:
         if answer is not None and answers.at(answer, params.text_document.uri, params.position):
             answer = await ls.repaired(params.text_document.uri)
         return (
-            answers.hover(answer, params.text_document.uri, params.position, ls.markdown)
+            answers.hover(
+                answer,
+                params.text_document.uri,
+                params.position,
+                ls.markdown,
+                lambda finding: ls.verdict(params.text_document.uri, answer, finding),
+            )
             if answer is not None
             else None
         )
+
+    @server.command(COMMAND)
+    async def show_nan(ls: Server, data: dict) -> None:
+        await ls.prove(data)
 
     @server.feature(
         types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=False)
@@ -233,6 +245,7 @@ def serve(analyst: Analyst, stdin: BinaryIO, stdout: BinaryIO) -> None:
         format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
     try:
-        server_of(analyst).start_io(stdin, stdout)
+        server = server_of(analyst)
+        server.start_io(stdin, stdout)
     finally:
         analyst.close()

@@ -15,7 +15,9 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from tfnanlint.lsp import answers
+from tfnanlint.diagnostics.findings import Finding
+from tfnanlint.diagnostics.verdicts import Verdict
+from tfnanlint.lsp import answers, proofs
 from tfnanlint.lsp.analyst import Analyst, Died, Failed
 from tfnanlint.lsp.documents import Document, Documents, Snapshot, file_snapshot, notebook_snapshot
 from tfnanlint.lsp.settings import EditorSettings, editor_settings
@@ -43,6 +45,7 @@ class Server(LanguageServer):
     def __init__(self, analyst: Analyst):
         super().__init__("tfnanlint", __version__, notebook_document_sync=_NOTEBOOKS)
         self.analyst = analyst
+        self.proofs = proofs.Proofs()
         self.sheets: dict[str, Sheet] = {}
         # by folder; "" for all others
         self.settings: dict[str, EditorSettings] = {"": EditorSettings()}
@@ -158,10 +161,20 @@ class Server(LanguageServer):
             return
         path = to_fs_path(uri)
         if path is not None and path.endswith(".py"):
-            self.analyst.show(path, self.documents.get_text_document(uri).source)
+            self.show(path, self.documents.get_text_document(uri).source)
         sheet.touch(typed=True)
         self._changed.add(uri)
         self._think_again()
+
+    def show(self, path: str, text: str | None) -> None:
+        """From now on a text stands for a file; None: the file itself."""
+        self.analyst.show(path, text)
+        self.proofs.analyst.show(path, text)
+
+    def forget(self) -> None:
+        """Files on disk are looked at anew."""
+        self.analyst.forget()
+        self.proofs.analyst.forget()
 
     def all_changed(self, at_once: bool = False) -> None:
         """Something that every finding may depend on has changed."""
@@ -228,10 +241,18 @@ class Server(LanguageServer):
         settings = self.settings.get(folder, self.settings[""])
         if not settings.enable:
             return None
+        if path is not None and self.proofs.wrote(path):
+            return None
         if path is None:  # It was never saved: it stands in the first folder, beside no file.
             folder = next(iter(self.folders()), os.getcwd())
             path = os.path.join(folder, os.path.basename(uri.rpartition(":")[2]) or "untitled")
-        return Place(path, folder or os.path.dirname(path), settings.table, settings.options)
+        return Place(
+            path,
+            folder or os.path.dirname(path),
+            settings.table,
+            settings.options,
+            settings.python,
+        )
 
     def folders(self) -> list[str]:
         paths = (to_fs_path(folder.uri) for folder in self.documents.folders.values())
@@ -251,6 +272,7 @@ class Server(LanguageServer):
     def take_settings(self, folder: str, value: Any) -> None:
         settings, problems = editor_settings(value)
         self.settings[folder] = settings
+        self.proofs.look(settings.python)
         for problem in problems:
             self.complain(problem)
 
@@ -315,6 +337,25 @@ class Server(LanguageServer):
             else None
         )
 
+    async def prove(self, data: dict) -> None:
+        """Begin to show the NaN of a finding."""
+        sheet = self.sheet_of(data["uri"])
+        answer = await sheet.settled() if sheet is not None else None
+        place = sheet.place() if sheet is not None else None
+        if answer is None or place is None:
+            return
+        wanted = data["code"], answers.span_of(data)
+        for finding in answer.outcome.findings:
+            if (finding.code, finding.span) == wanted:
+                self.proofs.begin(self, place, answer, finding)
+                return
+        raise JsonRpcException("the text has changed since", CONTENT_MODIFIED)
+
+    def verdict(self, uri: str, answer: Answer, finding: Finding) -> Verdict | None:
+        """What executing a finding of a document has shown."""
+        sheet = self.sheet_of(uri)
+        return self.proofs.verdict(sheet.place() if sheet is not None else None, answer, finding)
+
     async def _told(self, job: Offer | Repair | Ignore) -> Any:
         try:
             return await self.analyst.ask(job, urgent=True)
@@ -341,6 +382,8 @@ def actions(
     """Actions for a range, those whose edit takes an analysis still without it."""
     uri, only = params.text_document.uri, params.context.only
     notebook = server.documents.get_notebook_document(cell_uri=uri)
+    sheet = server.sheet_of(uri)
+    can_prove = server.proofs.available(sheet.place() if sheet is not None else None)
     if answers.asked_for("quickfix", only):
         for finding, range_ in answers.here(answer, uri, params.range):
             shown = answers.diagnostic(finding, range_, answer)
@@ -352,6 +395,8 @@ def actions(
                     "span": [finding.span.start, finding.span.end],
                     "version": _versions(answer.snapshot),
                 }
+                if can_prove:
+                    yield _showing(finding, shown, data)
                 yield types.CodeAction(
                     title=f"{finding.code}: ignore on this line",
                     kind=types.CodeActionKind.QuickFix,
@@ -372,9 +417,20 @@ def actions(
         )
 
 
+def _showing(finding: Finding, shown: types.Diagnostic, data: dict) -> types.CodeAction:
+    """The action that executes a finding and opens what shows it."""
+    title = f"{finding.code}: show me the NaN"
+    return types.CodeAction(
+        title=title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[shown],
+        command=types.Command(title, command=proofs.COMMAND, arguments=[data]),
+    )
+
+
 async def resolved(server: Server, action: types.CodeAction) -> types.CodeAction:
     """An action with its edit."""
-    if action.edit is None and isinstance(action.data, dict):
+    if action.edit is None and action.command is None and isinstance(action.data, dict):
         data = action.data
         action.edit = await (
             server.hide(data["uri"], data) if "code" in data else server.fix_all(data["uri"])

@@ -1,4 +1,4 @@
-"""What the editor itself sets: the keys of the configuration file in either spelling, and three of
+"""What the editor itself sets: the keys of the configuration file in either spelling, and four of
 its own.
 """
 
@@ -16,13 +16,14 @@ _OF_THE_CLIENT = frozenset(("trace", "path", "interpreter", "import-strategy", "
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
-    """`enable` switches the server off; `table` is a layer of configuration above the files,
-    `options` are as of `--config`.
+    """`enable` switches the server off; `python` executes findings; `table` is a layer of
+    configuration above the files, `options` are as of `--config`.
     """
 
     enable: bool = True
     table: tuple[tuple[str, Any], ...] = ()
     options: tuple[str, ...] = ()
+    python: str = ""
 
 
 def editor_settings(value: Any) -> tuple[EditorSettings, list[str]]:
@@ -35,13 +36,15 @@ def editor_settings(value: Any) -> tuple[EditorSettings, list[str]]:
         return EditorSettings(), []
     if not isinstance(value, dict):
         return EditorSettings(), ["the editor's settings for tfnanlint must be an object"]
-    enable, table, options, problems = True, [], (), []
+    enable, table, options, python, problems = True, [], (), "", []
     for name, setting in value.items():
         key = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", str(name)).lower()
         if key in _OF_THE_CLIENT or setting is None:
             continue
         if key == "enable":
             enable = setting is not False
+        elif key == "python":
+            python = str(setting)
         elif key == "config":
             options = (
                 tuple(setting) if isinstance(setting, list) else (str(setting),) if setting else ()
@@ -57,4 +60,4 @@ def editor_settings(value: Any) -> tuple[EditorSettings, list[str]]:
                     if unknown
                     else str(error)
                 )
-    return EditorSettings(enable, tuple(table), options), problems
+    return EditorSettings(enable, tuple(table), options, python), problems

@@ -20,10 +20,11 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfnanlint.config.layers import ConfigError, Configuration, Rule, layer
 from tfnanlint.diagnostics.findings import Edit, Finding
+from tfnanlint.diagnostics.verdicts import Proof, Verdict
 from tfnanlint.files.discover import excluded
 from tfnanlint.lsp import difference
 from tfnanlint.lsp.changes import line_edits
@@ -32,6 +33,9 @@ from tfnanlint.pipeline import check as checking
 from tfnanlint.pipeline import linter, pages
 from tfnanlint.project import index as project
 from tfnanlint.syntax.source import Source, Span
+
+if TYPE_CHECKING:
+    from tfnanlint.prove.run import Prover
 
 CONFIGURATION_AGE = 1.0  # seconds after which configuration files are read anew
 COLLECT_AGE = 5.0
@@ -52,6 +56,7 @@ class Place:
     folder: str
     table: tuple[tuple[str, Any], ...] = ()
     options: tuple[str, ...] = ()
+    python: str = ""  # what executes findings; empty for the server's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,16 @@ class Ignore:
     texts: Texts
     code: str
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Prove:
+    """Asks for the proof of a finding in a text: a `Verdict`."""
+
+    number: int
+    place: Place
+    texts: Texts
+    finding: Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +270,8 @@ class Desk:
         self._last: tuple[Place, Texts, checking.Checking] | None = None
         # The newest version of each text that could be analysed, and all that was found in it.
         self._bases: dict[str, tuple[Source, list[Finding]]] = {}
+        # What executes findings, with the Python and the modes that it was started for.
+        self._prover: tuple[tuple[Any, ...], Prover] | None = None
 
     def warm_up(self) -> None:
         """Load what every check needs, so that the first does not wait for it."""
@@ -281,9 +298,11 @@ class Desk:
         self._linters.clear()
         project.forget()
 
-    def do(self, job: Check | Offer | Repair | Ignore) -> Any:
+    def do(self, job: Check | Offer | Repair | Ignore | Prove) -> Any:
         if isinstance(job, Offer):
             return self._offer(job)
+        if isinstance(job, Prove):
+            return self._prove(job)
         self._let_go()
         if isinstance(job, Check):
             return self._check(job)
@@ -389,6 +408,37 @@ class Desk:
         if self._last is None:
             return job.findings
         return tuple(_bare(self._last[2].repaired(one)) for one in job.findings)
+
+    def _prove(self, job: Prove) -> Verdict:
+        from tfnanlint.prove.host import Unavailable
+
+        using = self._linter(job.place, job.texts)
+        if using is None:
+            return Verdict(Proof.UNSUPPORTED, "the file is excluded, or too large")
+        (finding,) = self._offer(Offer(job.number, job.place, job.texts, (job.finding,)))
+        self._let_go()
+        modes = using.configuration.for_file(job.place.path).setup.modes
+        prover = self._prover_of(job.place.python, tuple(modes))
+        try:
+            return prover.verdict(_source(job.place.path, job.texts), finding)
+        except Unavailable as error:
+            self._prover = None
+            return Verdict(Proof.UNSUPPORTED, str(error))
+        except BaseException:  # in the middle of an answer: the next would get the rest of it
+            self._prover = None
+            prover.kill()
+            raise
+
+    def _prover_of(self, python: str, modes: tuple[str, ...]) -> Prover:
+        """What executes findings in a Python and some modes. It is kept: TensorFlow is slow."""
+        from tfnanlint.prove.run import Prover
+
+        wanted = (python, modes)
+        if self._prover is None or self._prover[0] != wanted:
+            if self._prover is not None:
+                self._prover[1].kill()
+            self._prover = wanted, Prover(modes=modes, python=python)
+        return self._prover[1]
 
     def _let_go(self) -> None:
         last, self._last = self._last, None

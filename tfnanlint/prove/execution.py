@@ -147,9 +147,12 @@ def _worst(arrays: Sequence[Any]) -> str:
 
 
 class Runner:
-    """Runs one program; `prepare` finds the spellings that TensorFlow has."""
+    """Runs one program; `prepare` finds the spellings that TensorFlow has. Gradients are of the
+    results with different weights, or where not `weighed`, of their sum.
+    """
 
-    def __init__(self, program: Program, inputs: Sequence[Input]):
+    def __init__(self, program: Program, inputs: Sequence[Input], weighed: bool = True):
+        self._loss = _weighed if weighed else _floats
         self.program = program
         self.inputs = inputs
         self._given = {one.key: one.name for one in program.inputs}
@@ -194,7 +197,7 @@ class Runner:
                 for step, code in self._codes:
                     space[step.name] = eval(code, space)
                 sink = _flat(eval(self.program.sink, space))
-                loss = _weighed(sink)
+                loss = self._loss(sink)
             inner, outer = self._around_site(space)
             gradients = _gradients(tape, loss, [*floats.values(), *inner, *outer])
         # whatever ends a slice is its result
@@ -285,7 +288,7 @@ class Runner:
                 for each, code in self._codes:
                     inside[each.name] = eval(code, inside)
                 sink = _flat(eval(self.program.sink, inside))
-                loss = _weighed(sink)
+                loss = self._loss(sink)
             gradients = _gradients(tape, loss, watched, arrays=False)
             return sink, gradients
 

@@ -21,6 +21,7 @@ _SETTINGS = {
 }
 # Nothing is imported from where the linted program is.
 _START = "import sys; sys.path[:] = {path!r}; from tfnanlint.prove.worker import serve; serve()"
+_START_ELSEWHERE = _START.replace("sys.path[:] = {path!r}", "sys.path.append({path!r})")
 
 
 class Unavailable(Exception):
@@ -28,10 +29,13 @@ class Unavailable(Exception):
 
 
 class Host:
-    """The process that has TensorFlow loaded. Use as a context manager. Raises `Unavailable`."""
+    """The process that has TensorFlow loaded: of this Python, or of the one at a path. Use as a
+    context manager. Raises `Unavailable`.
+    """
 
-    def __init__(self, seconds: float):
+    def __init__(self, seconds: float, python: str = ""):
         self.seconds = seconds
+        self._python = python
         self.started = 0.0  # seconds that loading TensorFlow took
         self._process: subprocess.Popen[str] | None = None
 
@@ -54,6 +58,13 @@ class Host:
             process.stdout.close()
             process.wait(timeout=30)
 
+    def kill(self) -> None:
+        """End the process, whatever it does."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
         """The answer to a job."""
         process = self._running()
@@ -70,11 +81,17 @@ class Host:
             raise Unavailable(f"TensorFlow's process ended with exit code {process.wait()}")
         return dict(json.loads(answer))
 
+    def _start(self) -> str:
+        """What the process runs. Another Python has its own modules, and tfnanlint from here."""
+        if self._python:
+            return _START_ELSEWHERE.format(path=_own_path())
+        return _START.format(path=_path())
+
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
             begun = time.monotonic()
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START.format(path=_path())],
+                [self._python or sys.executable, "-I", "-c", self._start()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -89,10 +106,15 @@ class Host:
         return self._process
 
 
+def _own_path() -> str:
+    """Where the package lies."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
 def _path() -> list[str]:
     """Where modules are looked for: not in the working directory."""
     here = os.path.realpath(os.getcwd())
-    own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    own = _own_path()
     return [
         path
         for path in dict.fromkeys([*sys.path, own])

@@ -14,7 +14,7 @@ from tfnanlint.pipeline.check import Checked
 from tfnanlint.prove.host import Host
 from tfnanlint.prove.places import Slices, slices
 from tfnanlint.prove.slices import Unsupported
-from tfnanlint.prove.witness import inputs, program
+from tfnanlint.prove.witness import inputs, line, program, results
 from tfnanlint.syntax.source import Source
 
 BUDGET = 5.0  # seconds that a search may take
@@ -25,11 +25,19 @@ _ORDER = (Proof.PROVED, Proof.NOT_REPRODUCED, Proof.UNSUPPORTED)
 
 class Prover:
     """Proves findings of sources, one after the other. As a context manager, its process ends with
-    it. Raises `Unavailable`.
+    it. Where `sampled`, witnesses have lines. `python` executes, in the place of this one.
+    Raises `Unavailable`.
     """
 
-    def __init__(self, budget: float = BUDGET, modes: Collection[str] = MODES):
-        self._host = Host(budget)
+    def __init__(
+        self,
+        budget: float = BUDGET,
+        modes: Collection[str] = MODES,
+        sampled: bool = False,
+        python: str = "",
+    ):
+        self._host = Host(budget, python)
+        self._sampled = sampled
         self._computed = 0.0  # seconds of the worker for this finding
         self._modes = [mode for mode in MODES if mode in modes] or list(MODES)
 
@@ -39,6 +47,10 @@ class Prover:
 
     def __exit__(self, *error: object) -> None:
         self._host.close()
+
+    def kill(self) -> None:
+        """End the process at once; the next proof starts another one."""
+        self._host.kill()
 
     @property
     def started(self) -> float:
@@ -87,6 +99,7 @@ class Prover:
                 "differentiated": finding.differentiated.value,
                 "modes": self._modes,
                 "shown_in": list(finding.modes),
+                "sampled": self._sampled,
             }
         )
         self._computed += answer.get("seconds", self._host.seconds)
@@ -101,6 +114,8 @@ class Prover:
             inputs(answer),
             program(answer, title),
             tuple(InMode(mode, *shown) for mode, shown in answer["modes"].items()),
+            results(answer),
+            line(answer),
         )
         return Verdict(proof, "", witness, answer["mended"], _fix(chosen, answer))
 

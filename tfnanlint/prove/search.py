@@ -24,6 +24,7 @@ from tfnanlint.prove.points import (
     with_nan,
 )
 from tfnanlint.prove.program import NAMES, Input, Program, Step
+from tfnanlint.prove.sampling import Sampler
 
 MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
@@ -77,6 +78,7 @@ class Search:
         self.equal = job["equal"]  # the fix is to give the same numbers everywhere
         self.modes: Sequence[str] = job["modes"]
         self.shown_in: Sequence[str] = job["shown_in"]  # the modes of the finding
+        self.sampled: bool = job.get("sampled", False)  # also the line of a figure
         self.deadline = deadline
         self.draw = np.random.default_rng(SEED)
         self.tried = 0
@@ -357,6 +359,9 @@ class Search:
         if repaired is not None:
             answer["compared"] = self._compared(evidence.layout, runner, repaired)
         answer["modes"] = self._modes(evidence, runner, repaired)
+        programs = self.original, None if repaired is None else self.fixed
+        place = evidence.mode, evidence.point, evidence.layout
+        answer |= Sampler(programs, self.inputs, *place).answer(self.sampled)
         return answer
 
     def _modes(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from tfnanlint.diagnostics.verdicts import Shown
+from tfnanlint.diagnostics.verdicts import Curve, Line, Result, Shown
 
 _TAPE = """
 for name, function in ({functions}):
@@ -18,11 +19,18 @@ _GRADIENT = (
     '    print("  gradient of {name}:", tape.gradient(value, {name},'
     ' unconnected_gradients="zero").numpy())\n'
 )
+_OWNERS = re.compile(r"(?<![.\w])(\w+)\.")
+_IMPORTS = {
+    "keras": "import keras",
+    "math": "import math",
+    "np": "import numpy as np",
+    "tf": "import tensorflow as tf",
+}
 _COMPILED = {
     "graph": "    function = tf.function(function)\n",
     "xla": "    function = tf.function(function, jit_compile=True)\n",
 }
-_WIDE = 88
+_MOST_NUMBERS = 12  # of an array in a table
 
 
 def inputs(answer: dict[str, Any]) -> tuple[Shown, ...]:
@@ -30,6 +38,53 @@ def inputs(answer: dict[str, Any]) -> tuple[Shown, ...]:
     return tuple(
         Shown(one["name"], one["said"], _literal(one), one["cut"]) for one in answer["inputs"]
     )
+
+
+def results(answer: dict[str, Any]) -> tuple[Result, ...]:
+    """What a proof gives before and after the fix; empty where it was not sampled."""
+    before, after = answer.get("results") or (None, None)
+    if before is None:
+        return ()
+    rows = [("value", before["value"], after["value"] if after is not None else [])]
+    for name, gradient in before["gradients"].items():
+        repaired = after["gradients"].get(name) if after is not None else None
+        rows.append((f"gradient of {name}", [gradient], [] if repaired is None else [repaired]))
+    return tuple(Result(name, _several(one), _several(two)) for name, one, two in rows)
+
+
+def _several(arrays: list[dict[str, Any]]) -> str:
+    return ", ".join(map(_short, arrays))
+
+
+def _short(array: dict[str, Any]) -> str:
+    """An array of numbers in few words: `[0, -inf, 3.2]`, `24 times nan`."""
+    values = [
+        f"{value + 0.0:.5g}" if isinstance(value, float) else str(value)
+        for value in array["values"]
+    ]
+    if len(values) > 1 and len(set(values)) == 1:
+        return f"{len(values)} times {values[0]}"
+    shown = values[:_MOST_NUMBERS]
+    text = _nested(shown, array["shape"]) if len(shown) == len(values) and values else ""
+    return text or f"[{', '.join(shown)}, ...]"
+
+
+def line(answer: dict[str, Any]) -> Line | None:
+    """The line of a proof; None where it was not sampled."""
+    told = answer.get("line")
+    if told is None:
+        return None
+    after = None if told["after"] is None else _curve(told["after"])
+    xs = tuple(map(float, told["xs"]))
+    return Line(told["name"], told["element"], told["at"], xs, _curve(told["before"]), after)
+
+
+def _curve(told: dict[str, Any]) -> Curve:
+    return Curve(*(tuple(map(_read, told[part])) for part in ("value", "gradient")))
+
+
+def _read(number: Any) -> float | None:
+    return None if number is None else float(number)
 
 
 def program(answer: dict[str, Any], title: str) -> str:
@@ -63,9 +118,8 @@ def program(answer: dict[str, Any], title: str) -> str:
 
 def _imports(answer: dict[str, Any]) -> list[str]:
     code = answer["original"] + (answer["repaired"] or "")
-    imports = [f"import {name}" for name in ("keras", "math") if f"{name}." in code]
-    numpy = ["import numpy as np"] if "np." in code else []
-    return [*imports, *numpy, "import tensorflow as tf"]
+    used = set(_OWNERS.findall(code))
+    return [text for name, text in _IMPORTS.items() if name in used or name == "tf"]
 
 
 def _literal(one: dict[str, Any]) -> str:

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from textwrap import dedent
 from typing import Any
 
 from tfnanlint.config.layers import ConfigError
 from tfnanlint.diagnostics.findings import Finding, Fix, Step
 from tfnanlint.diagnostics.grades import SEVERITIES, grade
+from tfnanlint.diagnostics.verdicts import Line, Proof, Verdict, Witness
+from tfnanlint.html.figure import figure
 from tfnanlint.html.number_line import bounds
 from tfnanlint.html.page import NoJinja, render
 from tfnanlint.pipeline.check import Checked
@@ -34,6 +37,7 @@ class Html:
         self._severities: Counter[str] = Counter()
         self._rules: Counter[tuple[str, str]] = Counter()
         self._files: Counter[str] = Counter()
+        self._proofs: Counter[str] = Counter()
         try:
             self._page()  # before the run: what cannot be written is said at once
         except NoJinja:
@@ -47,7 +51,9 @@ class Html:
     def file(self, checked: Checked) -> str:
         path = escape(from_here(checked.path))
         for finding in checked.findings:
-            self._findings.append(_described(finding, checked, path))
+            self._findings.append(_described(finding, checked, path, len(self._findings)))
+            if finding.verdict is not None:
+                self._proofs[finding.verdict.proof.value] += 1
             self._severities[grade(finding).severity] += 1
             self._rules[finding.code, finding.slug] += 1
             self._files[path] += 1
@@ -73,6 +79,9 @@ class Html:
             "severity",
             [_row(name, name, self._severities[name], name) for name in severities],
         )
+        if self._proofs:
+            proofs = [(proof.value, self._proofs[proof.value]) for proof in Proof]
+            yield "Proof", "proof", [_row(name, name, n) for name, n in proofs if n]
         rules = sorted(self._rules.items(), key=lambda item: (-item[1], item[0]))[:MAX_ROWS]
         yield "Rule", "rule", [_row(code, f"{code} {slug}", n) for (code, slug), n in rules]
         paths = sorted(self._files.items(), key=lambda item: (-item[1], item[0]))[:MAX_ROWS]
@@ -83,14 +92,20 @@ def _row(key: str, label: str, count: int, style: str = "") -> dict[str, Any]:
     return {"key": key, "label": label, "count": count, "style": style, "title": label}
 
 
-def _described(finding: Finding, checked: Checked, path: str) -> dict[str, Any]:
-    """A finding as the script of the page reads it."""
+def _described(finding: Finding, checked: Checked, path: str, number: int) -> dict[str, Any]:
+    """A finding as the script of the page reads it; `number` counts those of the page."""
     source = checked.source
     here = source.location(finding.span.start)
     graded = grade(finding)
     hints = [("hint: ", finding.help), ("no fix: ", "" if finding.fixes else finding.no_fix)]
+    proof = "" if finding.verdict is None else finding.verdict.proof.value
     return {
-        "keys": {"severity": graded.severity, "rule": finding.code, "file": path},
+        "keys": {
+            "severity": graded.severity,
+            "rule": finding.code,
+            "file": path,
+            "proof": proof,
+        },
         "code": finding.code,
         "slug": finding.slug,
         "severity": graded.severity,
@@ -103,7 +118,47 @@ def _described(finding: Finding, checked: Checked, path: str) -> dict[str, Any]:
         "steps": [_step(step, source) for step in finding.trace],
         "fixes": [_fix(fix, source) for fix in finding.fixes],
         "hints": [label + escape(text) for label, text in hints if text],
+        "verdict": None if finding.verdict is None else _verdict(finding.verdict, number),
     }
+
+
+def _verdict(verdict: Verdict, number: int) -> dict[str, Any]:
+    """What executing a finding has shown."""
+    witness = verdict.witness
+    return {
+        "proof": verdict.proof.value,
+        "words": escape(verdict.words),
+        "fix": escape(verdict.fix),
+        "mended": verdict.mended,
+        "witness": None if witness is None else _witness(witness, number),
+    }
+
+
+def _witness(witness: Witness, number: int) -> dict[str, Any]:
+    modes = [(one.mode, one.original, one.repaired) for one in witness.modes]
+    return {
+        "inputs": [
+            [
+                escape(one.name),
+                escape(one.said) + (f" (given by {one.cut})" if one.cut else ""),
+                one.text,
+            ]
+            for one in witness.inputs
+        ],
+        "results": [[escape(one.name), one.before, one.after] for one in witness.results],
+        "modes": [[mode, *map(_finite, shown)] for mode, *shown in modes],
+        "program": "\n".join(map(_shown, witness.program.split("\n"))),
+        "figure": "" if witness.line is None else _figure(witness.line, number),
+    }
+
+
+def _figure(line: Line, number: int) -> str:
+    named = replace(line, name=escape(line.name), element=escape(line.element))
+    return figure(named, number)
+
+
+def _finite(finite: bool | None) -> str:
+    return {True: "finite", False: "NaN or Inf", None: "not run"}[finite]
 
 
 def _source(source: Source, span: Span) -> dict[str, Any]:

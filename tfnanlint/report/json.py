@@ -96,6 +96,10 @@ def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
                 one.mode: {"original": one.original, "repaired": one.repaired}
                 for one in witness.modes
             },
+            "results": [
+                {"name": one.name, "original": one.before, "repaired": one.after or None}
+                for one in witness.results
+            ],
             "program": witness.program,
         },
     }

@@ -12,6 +12,8 @@ import os
 import runpy
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 MET = 97  # the exit code; no other use of it is known
 _SIGN = "Detected Infinity or NaN"
@@ -61,6 +63,42 @@ def _step() -> int | None:
         return None
     counts = [int(each.iterations) for each in gc.get_objects() if issubclass(type(each), kinds)]
     return max(counts, default=None)
+
+
+# Inside of a process that somebody else runs
+
+
+def begin() -> None:
+    """Check every operation from now on."""
+    import tensorflow as tf
+
+    tf.debugging.enable_check_numerics(stack_height_limit=_TALLEST, path_length_limit=4096)
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Check no operation for a while."""
+    import tensorflow as tf
+
+    tf.debugging.disable_check_numerics()
+    try:
+        yield
+    finally:
+        begin()
+
+
+def text_of(error: BaseException) -> str:
+    """The traceback of the error that a checked operation raised: an error itself, or what it was
+    raised from; empty where there is none.
+    """
+    import tensorflow as tf
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, tf.errors.InvalidArgumentError) and _SIGN in str(cause):
+            return "".join(traceback.format_exception(cause))
+        cause = cause.__cause__ or cause.__context__
+    return ""
 
 
 if __name__ == "__main__":

