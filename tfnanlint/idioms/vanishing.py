@@ -20,6 +20,7 @@ from tfnanlint.ops.families.variables import (
     started,
     starts_at_random,
 )
+from tfnanlint.ops.frameworks import ANY_WEIGHT
 from tfnanlint.ops.provenance import Walk, behind, widest
 from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same
@@ -45,16 +46,18 @@ from tfnanlint.ops.traits import (
     SUMS,
     UNDERFLOWING,
     ZERO_IF_INSIDE,
+    TOTALS,
     is_random,
 )
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import NOUGHT
-from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
+from tfnanlint.values.value import INF, NUMERIC_KINDS, Many, Note, Value
 
 _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of each element
 _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
+_SQUARED_LENGTHS = (*SQUARES, "tf.reduce_sum", "tf.nn.l2_loss")
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
 _GUARD = 0.1  # what is added beyond this is a term, not a guard
@@ -645,6 +648,25 @@ def random_weight(vector: Value, depth: int = 4) -> bool:
         or site.op.name in MAGNITUDES
         and random_weight(site.value("x"), depth - 1)
     )
+
+
+def is_total_of_weights(value: Value) -> bool:
+    """Whether a value is the sum of the squares of all that a model trains, weight by weight: not
+    all of them come to be 0. Of one of them alone, such as a bias, this is not known.
+    """
+    total = made_by(value, *TOTALS, "tf.add_n")
+    parts = total.value(total.op.main) if total is not None else None
+    if parts is None or not isinstance(parts.obj, Many):
+        return False
+    part = plain(parts.obj.element)
+    for _ in range(3):
+        origin = part.origin
+        if isinstance(origin, Note):
+            return origin.path == ANY_WEIGHT
+        if not isinstance(origin, Site) or origin.op.name not in _SQUARED_LENGTHS:
+            return False
+        part = plain(origin.value(origin.op.main))
+    return False
 
 
 def drawn_below_zero(value: Value, depth: int = 6) -> bool:
