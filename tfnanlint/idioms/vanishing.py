@@ -44,9 +44,9 @@ from tfnanlint.ops.traits import (
     SQUARES,
     SUM_AND_PRODUCT,
     SUMS,
+    TOTALS,
     UNDERFLOWING,
     ZERO_IF_INSIDE,
-    TOTALS,
     is_random,
 )
 from tfnanlint.syntax.access_paths import path_of

@@ -54,12 +54,11 @@ def _trained_weight(whole: Value) -> Note | None:
     """Where an element of `model.trainable_variables` comes from; None of another container."""
     origin = whole.origin
     if isinstance(origin, Note):
-        holds_weights = origin.path.rsplit(".", 1)[-1] in TRAINED_WEIGHTS
+        read = origin.path
     else:
-        holds_weights = (
-            isinstance(origin, Site) and origin.name.rsplit(".", 1)[-1] in TRAINED_WEIGHTS
-        )
-    return Note("a weight", path=ANY_WEIGHT) if holds_weights else None
+        read = origin.name if isinstance(origin, Site) else ""
+    return Note("a weight", path=ANY_WEIGHT) if read.split(".")[-1] in TRAINED_WEIGHTS else None
+
 
 
 def _leaves(change: Mutated | Stored, key: Any) -> bool:
