@@ -13,7 +13,8 @@ Bad:
 Good:
     tf.debugging.enable_check_numerics()
 
-A file that is written for TensorFlow 1 itself is left alone: the function came with 2.1.
+An option (`if FLAGS.debug:`) of a file that is written for TensorFlow 1 itself is left alone: the
+function came with 2.1.
 
 It has to stand above the code that builds the model: ops that exist already are not checked, and
 XLA ignores it. For a record of everything instead of a stop:
@@ -35,8 +36,8 @@ WRAPPER = "tf.python.debug.LocalCLIDebugWrapperSession"
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if "LocalCLI" not in site.name:
         return  # one that writes files, for whatever purpose
-    if here.speller.only_first_version:
-        return  # it works there, and what replaces it does not exist
+    if here.speller.only_first_version and optional(site, here):
+        return  # an option that works there, and what replaces it came later
     outer = next(iter(here.around(site.node)), None)
     fixes = []
     if (

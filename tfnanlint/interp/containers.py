@@ -60,7 +60,6 @@ def _trained_weight(whole: Value) -> Note | None:
     return Note("a weight", path=ANY_WEIGHT) if read.split(".")[-1] in TRAINED_WEIGHTS else None
 
 
-
 def _leaves(change: Mutated | Stored, key: Any) -> bool:
     """Whether a change of a dict leaves what it holds under a key as it was: `kwargs.pop("name")`,
     `kwargs["name"] = name`.

@@ -162,7 +162,14 @@ def layer(names: str, params: str, out: Out, **info) -> None:
         return Value(kind="layer", obj=Layer(canonical, site, lambda x, call: out(site, x, call)))
 
     info.setdefault("untested", TESTED)
-    op(canonical, " ".join(aliases), f"{params} name dtype trainable".strip(), give, pure=False, **info)
+    op(
+        canonical,
+        " ".join(aliases),
+        f"{params} name dtype trainable".strip(),
+        give,
+        pure=False,
+        **info,
+    )
 
 
 def _constant(site: Site, param: str, default: float | None) -> float | None:
