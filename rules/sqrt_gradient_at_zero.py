@@ -77,6 +77,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         or truth_only(x, root.point)
         or norm_of_weight(x)
         or evidence.is_total_of_weights(x)
+        or evidence.is_lifted_by_exponential(x)
     )
     if harmless or root.differentiated is Differentiated.NO:
         return

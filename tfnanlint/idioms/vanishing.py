@@ -35,6 +35,7 @@ from tfnanlint.ops.traits import (
     EXTREMES,
     MAGNITUDES,
     MASKS,
+    MATRIX_PRODUCTS,
     ONE_HOTS,
     PARTS,
     PICKING_REDUCTIONS,
@@ -232,6 +233,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         or has_ones(total)
         or falling(total.value("x"))
         or _lifted(total.value("x"))
+        or _of_free_exponents(total.value("x"))
         or _has_counted(total)
         or _of_all_examples(total)
     ):
@@ -425,7 +427,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         part = plain(total.value(total.op.main))
         return (
             total.op.name == "tf.reduce_mean"
-            or made_by(part, *MAGNITUDES, "tf.exp") is None
+            or made_by(part, *MAGNITUDES, *UNDERFLOWING) is None
             and not _squared(part)
         )
     if (
@@ -799,6 +801,31 @@ def _is_marked(value: Value, depth: int = 4) -> bool:
     if site.op.name == "tf.multiply":
         return any(by.lo > 0 and _is_marked(part, depth - 1) for part, by in ways)
     return any(_is_marked(part, depth - 1) and (by.lo >= 0 or not by.evident) for part, by in ways)
+
+
+def _of_free_exponents(value: Value) -> bool:
+    """Whether elements are exponentials or sigmoids of weighted sums, which are as likely to be
+    large as small: not all of them underflow at once. Of distances or masked scores they may.
+    """
+    made = made_by(plain(widest(plain(value))), *UNDERFLOWING)
+    return made is not None and (
+        made_by(plain(made.value(made.op.main)), *MATRIX_PRODUCTS) is not None
+    )
+
+
+def is_lifted_by_exponential(value: Value) -> bool:
+    """Whether something nonnegative is added to an exponential, clipped or not, as a variance of
+    outputs to that of a bias: the one would have to be 0 and the other one to underflow.
+    """
+    total = made_by(plain(value), "tf.add")
+    parts = [total.value(param) for param in ("x", "y")] if total is not None else []
+    return all([part.lo >= 0 for part in parts]) and any([_is_exponential(part) for part in parts])
+
+
+def _is_exponential(value: Value) -> bool:
+    value = plain(value)
+    clip = made_by(value, "tf.clip_by_value", "tf.minimum")
+    return made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING) is not None
 
 
 def _lifted(value: Value) -> bool:

@@ -611,7 +611,7 @@ class Context:
             return NOWHERE
         if not modes or not self.source.holds(("executing_eagerly", ".numpy()")):
             return modes
-        inner = node
+        inner: ast.AST = node
         for outer in self.around(node):
             if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test:
                 test, eagerly = (
