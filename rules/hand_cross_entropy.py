@@ -84,8 +84,16 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         yield from categorical(log, logarithm, outer, here)
 
 
-def why(*probabilities: Probability) -> str:
-    if any(one.guard for one in probabilities):
+ENTROPY = (
+    "entropy of a sigmoid written by hand: it and its gradient are NaN (0 * inf) as soon as the "
+    "sigmoid rounds to 0 or 1"
+)
+
+
+def why(*probabilities: Probability, logs: tuple[Site, ...] = ()) -> str:
+    """What goes wrong; a guard of which rounding leaves nothing, as of `1 - 1e-8`, is none."""
+    reaches_zero = any(log.value("x").known and log.value("x").zero for log in logs)
+    if any(one.guard for one in probabilities) and not reaches_zero:
         return (
             "the guard keeps the loss finite, but the gradient vanishes where the output is "
             "confidently wrong"
@@ -106,7 +114,8 @@ def binary(
     outer: cross_entropy.LinearContext,
     here: Context,
 ) -> Iterator[Finding]:
-    if any(one.guard for one in loss.probabilities) and is_entropy(loss, log, here):
+    entropy = is_entropy(loss, log, here)
+    if entropy and any(one.guard for one in loss.probabilities):
         return  # its gradient is 0 at the ends in truth, and no answer is wrong
 
     def fixes() -> list[Fix]:
@@ -120,10 +129,14 @@ def binary(
         *(half.log.node for half in loss.halves),
         *(node for node in ast.walk(loss.whole) if isinstance(node, (ast.BinOp, ast.Call))),
     ]
+    logs = tuple(half.log for half in loss.halves)
     yield here.finding(
         log,
         "x",
-        f"binary cross-entropy written by hand on a sigmoid: {why(*loss.probabilities)}",
+        ENTROPY
+        if entropy
+        else "binary cross-entropy written by hand on a sigmoid: "
+        f"{why(*loss.probabilities, logs=logs)}",
         Certainty.MAY,
         fixes(),
         node=loss.whole,

@@ -52,6 +52,7 @@ from tfnanlint.api import (
     Certainty,
     Claim,
     Context,
+    Differentiated,
     Finding,
     Fix,
     Iterator,
@@ -77,6 +78,7 @@ RIGHT = {
     "msle": "softplus",
 }
 CLASSES = ("categorical", "sparse")
+NO_GRADIENT = "get no gradient"
 ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
 DENSE = ("Dense", "dense")
 COST = "the network computes a different function: train it again"
@@ -99,6 +101,8 @@ def check(site: object, here: Context) -> Iterator[Finding]:
         return
     for pair in here.pairings(site):
         why = misfit(pair)
+        if why.endswith(NO_GRADIENT) and site.differentiated is Differentiated.NO:
+            continue  # nothing is learned from this value
         if why and pair.logits is not True:
             yield here.finding(site, None, why, Certainty.MAY, another(pair, here), node=pair.node)
 
@@ -118,7 +122,7 @@ def misfit(pair: Pairing) -> str:
     if family == "binary" and (below or above):
         return (
             f"{reach}, but the loss expects probabilities: values outside [0, 1] are clipped "
-            "and get no gradient"
+            f"and {NO_GRADIENT}"
         )
     if family == "log_loss" and (below or above):
         return (
@@ -130,7 +134,7 @@ def misfit(pair: Pairing) -> str:
     if family == "poisson" and below:
         return f"{reach}, but poisson takes their logarithm: below 0 the loss is NaN"
     if family in ("msle", "kld") and below:
-        return f"{reach}, but the loss clips them at 0: values below 0 get no gradient"
+        return f"{reach}, but the loss clips them at 0: values below 0 {NO_GRADIENT}"
     return ""
 
 
@@ -138,7 +142,7 @@ def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
     # it clips and never divides: sigmoids are compared by their logarithms there
     if pair.family == "sparse":
         return (
-            f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside get no gradient"
+            f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside {NO_GRADIENT}"
             if (below or above) and pair.keras
             else ""
         )

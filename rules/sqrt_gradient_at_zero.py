@@ -74,7 +74,11 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     if x.lo >= 0 and evidence.falling(x):
         return  # 0 only where a divisor is infinite
     harmless = not x.exact and (
-        zero_put_in(x, here.interpreter) or truth_only(x, root.point) or norm_of_weight(x)
+        zero_put_in(x, here.interpreter)
+        or truth_only(x, root.point)
+        or norm_of_weight(x)
+        or evidence.is_total_of_weights(x)
+        or evidence.is_lifted_by_exponential(x)
     )
     if harmless or root.differentiated is Differentiated.NO:
         return

@@ -95,10 +95,9 @@ def reverse(site: Site, here: Context) -> bool:
     """
     return (
         site.op.name.endswith("_with_logits")
-        and here.speller.first_version
+        and here.speller.only_first_version
         and isinstance(site.node, ast.Call)
         and len(site.node.args) > 1
-        and "compat" not in here.source.names
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 from tfnanlint.guards.post_guards import Test, established, plain
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import FACTORS, RESHAPES, SUMS, ZERO_AT_ZERO_ONLY
+from tfnanlint.program.loops import flag_of
 from tfnanlint.program.predicates import branches_of, facts
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.access_paths import leaf
@@ -43,6 +44,20 @@ def leaves_no_zero(
             return True
         masks = _somewhere(test.node, test.truth) if test.node is not None else ()
         if any(_elements_of(divisor, interpreter.evaluate(mask, test.point)) for mask in masks):
+            return True
+    return False
+
+
+def is_never_reached(
+    site: Site, around: list[ast.AST], module: Module, interpreter: Engine
+) -> bool:
+    """Whether all calls that are seen choose another branch: one of `if use_squares: ... else: ...`
+    where nobody hands over the other value.
+    """
+    for test in _holding(site, around, module, interpreter):
+        flag = flag_of(test.node, test.point) if test.node is not None else None
+        agreed = interpreter.agreed(flag[0]) if flag is not None else None
+        if flag is not None and agreed is not None and (agreed is flag[1]) is not test.truth:
             return True
     return False
 

@@ -271,6 +271,11 @@ def _is_by_union(division: Site, divisor: Value, masks: Masks) -> bool:
     return division.given("x") and quantities.is_union(divisor, division.value("x"))
 
 
+def _is_by_free_union(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is an overlap by a union in which a network chooses an area freely."""
+    return division.given("x") and quantities.is_free_union(divisor, division.value("x"))
+
+
 # What shows that a sum with unknown bounds can be 0, and how it is said.
 _SUMS_THAT_VANISH: Final = (
     (_is_normalised_weight, "a sum of weights that can all be 0"),
@@ -280,6 +285,7 @@ _SUMS_THAT_VANISH: Final = (
     ),
     (_is_sum_of_counts, "a sum of counts that can all be 0"),
     (_is_by_union, "the union of two areas that can both be 0"),
+    (_is_by_free_union, "the union of two areas, one of which can be any number"),
 )
 
 

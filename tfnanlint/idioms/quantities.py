@@ -35,7 +35,7 @@ from tfnanlint.ops.traits import (
     TALLIES,
     ZERO_AT_ZERO,
 )
-from tfnanlint.values.value import WHOLE, Note, Value
+from tfnanlint.values.value import INF, WHOLE, Note, Value
 
 
 class Quantity(Enum):
@@ -342,6 +342,15 @@ def is_union(value: Value, overlap: Value) -> bool:
     return total is not None and all(
         [total.value(param).lo == 0 and shows_zero(total.value(param)) for param in ("x", "y")]
     )
+
+
+def is_free_union(value: Value, overlap: Value) -> bool:
+    """Whether a value is the union a + b - i of two areas of which one is any number: that of a box
+    whose sides are taken as a network gives them.
+    """
+    total = areas_of_union(value, overlap)
+    parts = [total.value(param) for param in ("x", "y")] if total is not None else []
+    return any([part.evident and part.lo == -INF and part.hi == INF for part in parts])
 
 
 def areas_of_union(value: Value, overlap: Value) -> Site | None:

@@ -20,6 +20,7 @@ from tfnanlint.ops.families.variables import (
     started,
     starts_at_random,
 )
+from tfnanlint.ops.frameworks import ANY_WEIGHT
 from tfnanlint.ops.provenance import Walk, behind, widest
 from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same
@@ -34,6 +35,7 @@ from tfnanlint.ops.traits import (
     EXTREMES,
     MAGNITUDES,
     MASKS,
+    MATRIX_PRODUCTS,
     ONE_HOTS,
     PARTS,
     PICKING_REDUCTIONS,
@@ -43,18 +45,20 @@ from tfnanlint.ops.traits import (
     SQUARES,
     SUM_AND_PRODUCT,
     SUMS,
+    TOTALS,
     UNDERFLOWING,
     ZERO_IF_INSIDE,
     is_random,
 )
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import NOUGHT
-from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
+from tfnanlint.values.value import INF, NUMERIC_KINDS, Many, Note, Value
 
 _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of each element
 _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
+_SQUARED_LENGTHS = (*SQUARES, "tf.reduce_sum", "tf.nn.l2_loss")
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
 _GUARD = 0.1  # what is added beyond this is a term, not a guard
@@ -229,6 +233,7 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
         or has_ones(total)
         or falling(total.value("x"))
         or _lifted(total.value("x"))
+        or _of_free_exponents(total.value("x"))
         or _has_counted(total)
         or _of_all_examples(total)
     ):
@@ -422,7 +427,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         part = plain(total.value(total.op.main))
         return (
             total.op.name == "tf.reduce_mean"
-            or made_by(part, *MAGNITUDES, "tf.exp") is None
+            or made_by(part, *MAGNITUDES, *UNDERFLOWING) is None
             and not _squared(part)
         )
     if (
@@ -647,6 +652,25 @@ def random_weight(vector: Value, depth: int = 4) -> bool:
     )
 
 
+def is_total_of_weights(value: Value) -> bool:
+    """Whether a value is the sum of the squares of all that a model trains, weight by weight: not
+    all of them come to be 0. Of one of them alone, such as a bias, this is not known.
+    """
+    total = made_by(value, *TOTALS, "tf.add_n")
+    parts = total.value(total.op.main) if total is not None else None
+    if parts is None or not isinstance(parts.obj, Many):
+        return False
+    part = plain(parts.obj.element)
+    for _ in range(3):
+        origin = part.origin
+        if isinstance(origin, Note):
+            return origin.path == ANY_WEIGHT
+        if not isinstance(origin, Site) or origin.op.name not in _SQUARED_LENGTHS:
+            return False
+        part = plain(origin.value(origin.op.main))
+    return False
+
+
 def drawn_below_zero(value: Value, depth: int = 6) -> bool:
     """Whether a value is a random draw of which about half is below 0, or a variable that starts
     with such a draw, with a small number added (`w + 1e-5`) or not.
@@ -777,6 +801,31 @@ def _is_marked(value: Value, depth: int = 4) -> bool:
     if site.op.name == "tf.multiply":
         return any(by.lo > 0 and _is_marked(part, depth - 1) for part, by in ways)
     return any(_is_marked(part, depth - 1) and (by.lo >= 0 or not by.evident) for part, by in ways)
+
+
+def _of_free_exponents(value: Value) -> bool:
+    """Whether elements are exponentials or sigmoids of weighted sums, which are as likely to be
+    large as small: not all of them underflow at once. Of distances or masked scores they may.
+    """
+    made = made_by(plain(widest(plain(value))), *UNDERFLOWING)
+    return made is not None and (
+        made_by(plain(made.value(made.op.main)), *MATRIX_PRODUCTS) is not None
+    )
+
+
+def is_lifted_by_exponential(value: Value) -> bool:
+    """Whether something nonnegative is added to an exponential, clipped or not, as a variance of
+    outputs to that of a bias: the one would have to be 0 and the other one to underflow.
+    """
+    total = made_by(plain(value), "tf.add")
+    parts = [total.value(param) for param in ("x", "y")] if total is not None else []
+    return all([part.lo >= 0 for part in parts]) and any([_is_exponential(part) for part in parts])
+
+
+def _is_exponential(value: Value) -> bool:
+    value = plain(value)
+    clip = made_by(value, "tf.clip_by_value", "tf.minimum")
+    return made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING) is not None
 
 
 def _lifted(value: Value) -> bool:

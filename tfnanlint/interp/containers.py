@@ -12,6 +12,7 @@ from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.arguments import written_out
 from tfnanlint.interp.names import fallback, is_supposed, settable, small
+from tfnanlint.ops.frameworks import ANY_WEIGHT, TRAINED_WEIGHTS
 from tfnanlint.ops.relations.parts import taken
 from tfnanlint.ops.site import Site, another, element_of
 from tfnanlint.ops.transfer import core as t
@@ -47,6 +48,16 @@ _LOOKING = ("get", "values", "items", "pop", "copy", "setdefault")
 _WRITTEN: Final = frozenset(("write", "scatter", "unstack", "stack", "concat", "read", "gather"))
 MAX_ITEMS: Final = 64  # of a list whose elements are told apart
 MAX_CHOSEN: Final = 24  # items of a dict that are joined where its key is not known
+
+
+def _trained_weight(whole: Value) -> Note | None:
+    """Where an element of `model.trainable_variables` comes from; None of another container."""
+    origin = whole.origin
+    if isinstance(origin, Note):
+        read = origin.path
+    else:
+        read = origin.name if isinstance(origin, Site) else ""
+    return Note("a weight", path=ANY_WEIGHT) if read.split(".")[-1] in TRAINED_WEIGHTS else None
 
 
 def _leaves(change: Mutated | Stored, key: Any) -> bool:
@@ -338,7 +349,7 @@ class Containers:
             and (whole.nan or whole.inf)
         ):
             return Value(nan=whole.nan, inf=whole.inf, dtype=whole.dtype, kind="unknown")
-        return unknown()
+        return unknown(origin=_trained_weight(whole))
 
     def subscript(self, ev: Evaluator, node: ast.Subscript, point: Point) -> Value:
         path = path_of(node)

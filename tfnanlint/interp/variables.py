@@ -18,6 +18,8 @@ from tfnanlint.ops.frameworks import (
     OPTIMIZER_BASES,
     OPTIMIZER_DEFAULTS,
     SLOT_MAKERS,
+    STEP_METHODS,
+    TRAINING_METHODS,
     VARIABLE_CHANGES,
 )
 from tfnanlint.ops.site import Site
@@ -41,6 +43,8 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, NO_CONSTANT, Note, Value, number, unknown
 
 _MODULES: Final = frozenset("tf state_ops K backend ops moving_averages training_util".split())
+# What trains, as text.
+_TRAINS: Final = tuple([f".{name}(" for name in (*STEP_METHODS, *TRAINING_METHODS)])
 MAX_CHANGES: Final = 24  # assignments joined at one variable
 _DEPTH: Final = 6  # names followed from a target to the call that made the variable
 
@@ -66,6 +70,19 @@ class Change(Binding):
         if self.sign == "~":  # between what it held and what is given
             return interpreter.joined([before, given])
         return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
+
+
+def _is_of_demonstration(start: Value, point: Point) -> bool:
+    """Whether a variable starts with a number that is written in a script or notebook which takes
+    gradients and trains nothing, `x = tf.Variable(2.0)`: it holds what the script assigns.
+    """
+    scope = point.scope
+    return (
+        (start.is_number or start.exact)
+        and scope.function is None
+        and bool(scope.tapes)
+        and not scope.module.source.holds(_TRAINS)
+    )
 
 
 class Variables:
@@ -179,13 +196,19 @@ class Variables:
 
     def _kept_in(self, ev: Evaluator, site: Site, value: Value) -> Loop | None:
         start, node, point = started(site), site.node, site.point
+        if not start.known:
+            return None
+        is_shown = _is_of_demonstration(start, point)
         if (
-            not start.known
-            or moved_by_training(site, self._of_metric(ev, site))
+            not is_shown
+            and moved_by_training(site, self._of_metric(ev, site))
             and not self._counts(ev, start, node, point)
         ):
             return None
-        return self._loop(ev, as_tensor(start, value.dtype), self._changes(ev, node, point.module))
+        changes = self._changes(ev, node, point.module)
+        if is_shown and not changes:
+            return Loop(Fixed(as_tensor(start, value.dtype)))
+        return self._loop(ev, as_tensor(start, value.dtype), changes)
 
     def _counts(self, ev: Evaluator, start: Value, node: ast.expr, point: Point) -> bool:
         """Whether a variable starts with a number and its file only adds positive numbers to it:

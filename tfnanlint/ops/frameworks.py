@@ -188,6 +188,9 @@ MODEL_ATTRIBUTES: Final = frozenset(
     "input inputs output outputs layers weights variables trainable_variables input_shape "
     "output_shape name".split()
 )
+# What holds all that a model or a graph trains, and the path of any one of these.
+TRAINED_WEIGHTS: Final = frozenset(("trainable_variables", "trainable_weights"))
+ANY_WEIGHT: Final = "trainable_variables[*]"
 # Layers that are a function, and the parameter for it.
 FUNCTION_LAYERS: Final = {"Lambda": "function", "Activation": "activation"}
 # Parameters of layers that take a function of weights or of outputs.

@@ -209,6 +209,7 @@ MASK_ARITHMETIC: Final = ("tf.multiply", "tf.subtract")
 OPEN_MASKS: Final = frozenset(
     (
         "tf.linalg.band_part",
+        "tf.linalg.LinearOperatorLowerTriangular",
         "tf.math.top_k",
         "tf.reduce_max",
         "tf.sort",

@@ -514,9 +514,9 @@ class Walk(Branching):
         if not self._own(owner) or path.count(".") != 1:
             return
         base, entered = self.scope.at(path), Point(self.scope, self.scope.history[owner].made(1))
-        by = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
-        if name == "assign_add" and isinstance(by, (int, float)) and by > 0:
-            self.bind(path, Raised(base or Held(path, entered), by))
+        if name == "assign_add" and call.args:
+            by, held = Assigned(call.args[0], self.scope.here()), Held(path, entered)
+            self.bind(path, Raised(base or held, by, held))
             self.raised.add(path)
         elif path in self.raised:
             self.bind(path, Held(path, entered))

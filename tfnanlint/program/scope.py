@@ -473,20 +473,26 @@ class Stored(Binding):
 
 
 class Raised(Binding):
-    """A variable after `v.assign_add(1)`: a counter that was not negative is above 0 now."""
+    """A variable after `v.assign_add(1)` or `v.assign_add(x.shape[0])`: a counter that was not
+    negative is above 0 now. `held` is what any assignment may leave in it.
+    """
 
-    __slots__ = ("base", "by")
+    __slots__ = ("base", "by", "held")
 
-    def __init__(self, base: Binding, by: float):
+    def __init__(self, base: Binding, by: Binding, held: Binding):
         self.kept = None
         self.base = base
         self.by = by
+        self.held = held
 
     def compute(self, interpreter: Evaluator) -> Value:
         value = self.base.value(interpreter)
         if not value.nonnegative or value.dtype in ("float16", "bfloat16"):
             return value
-        return value.but(lo=value.lo + self.by, zero=False, origin=value.origin)
+        by = self.by.value(interpreter)
+        if not by.known or by.lo <= 0:
+            return self.held.value(interpreter)
+        return value.but(lo=value.lo + by.lo, zero=False, origin=value.origin)
 
 
 class Loop(Binding):

@@ -150,6 +150,8 @@ class Speller:
             or setup.tensorflow is not None
             and setup.tensorflow < _SECOND
         )
+        # written for TensorFlow 1 itself, not for `tf.compat.v1` of a later one
+        self.only_first_version = self.first_version and "compat" not in module.source.names
 
     def spell(self, use: Use, site: Site) -> Spelling:
         """How the file writes a name at a site: through an import that it has, else with a new one.

@@ -32,7 +32,7 @@ from tfnanlint.diagnostics.findings import (
     where_it_shows,
 )
 from tfnanlint.guards.assertions import Assertions
-from tfnanlint.guards.dominating import leaves_no_zero
+from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
@@ -565,7 +565,7 @@ class Context:
                 certainty,
             )
         value = site.value(param) if param else None
-        modes = self._reached(site.node, modes)
+        modes = self._reached(site, modes)
         message += where_it_shows(message, modes) + (
             f" (before TensorFlow {fixed_in})" if fixed_in else ""
         )
@@ -605,13 +605,18 @@ class Context:
             return fixes
         return exact
 
-    def _reached(self, node: ast.AST, modes: tuple[str, ...]) -> tuple[str, ...]:
+    def _reached(self, site: Site, modes: tuple[str, ...]) -> tuple[str, ...]:
         """Of some modes those in which an expression is reached: `if tf.executing_eagerly():`
         leaves one, and so does `.numpy()` on the result.
         """
+        node = site.node
+        if site.point is not None and is_never_reached(
+            site, self.around(node), self.module, self.interpreter
+        ):
+            return NOWHERE
         if not modes or not self.source.holds(("executing_eagerly", ".numpy()")):
             return modes
-        inner = node
+        inner: ast.AST = node
         for outer in self.around(node):
             if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test:
                 test, eagerly = (

@@ -206,6 +206,11 @@ def _raised(site: Site, exponent: float, depth: int) -> Terms | None:
     return tuple(terms) if len(terms) == len(powers) else None
 
 
+def _clipped_root(site: Site, value: Value, depth: int) -> Terms | None:
+    """The root of Keras, which takes what is below 0 as 0."""
+    return _raised(site, 0.5, depth) if site.value("x").nonnegative else None
+
+
 def _power(site: Site, value: Value, depth: int) -> Terms | None:
     exponent = site.value("y")
     if not exponent.exact or abs(exponent.lo) > 16:
@@ -403,6 +408,7 @@ _BUILDERS: Final[dict[str, Callable[[Site, Value, int], Terms | None]]] = {
     "tf.divide": _quotient,
     "tf.square": _to_the(2.0),
     "tf.sqrt": _to_the(0.5),
+    "K.sqrt": _clipped_root,
     "tf.math.rsqrt": _to_the(-0.5),
     "tf.math.reciprocal": _to_the(-1.0),
     "tf.pow": _power,

@@ -41,7 +41,9 @@ def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
     finally:
         parameter.stamp = 0
     assumptions.settled(ev, parameter, mark)
-    given = {_written(unrefined(bound.get(parameter.name, parameter.default))) for bound in handed}
+    given = {
+        _written(ev, unrefined(bound.get(parameter.name, parameter.default))) for bound in handed
+    }
     return given.pop() if len(given) == 1 else None
 
 
@@ -58,11 +60,14 @@ def unseen(ev: Evaluator, parameter: Parameter) -> Value:
     )
 
 
-def _written(binding: object) -> bool | None:
-    """True or False, as it is written."""
-    value = (
-        binding.node.value
-        if isinstance(binding, Assigned) and isinstance(binding.node, ast.Constant)
-        else None
-    )
+def _written(ev: Evaluator, binding: object) -> bool | None:
+    """True or False, as it is written at a call, or in the one assignment to an attribute that is
+    handed over (`use_squares=self.use_squares`).
+    """
+    if not isinstance(binding, Assigned):
+        return None
+    if isinstance(binding.node, ast.Attribute):
+        value = ev.evaluate(binding.node, binding.point).const
+    else:
+        value = binding.node.value if isinstance(binding.node, ast.Constant) else None
     return value if isinstance(value, bool) else None

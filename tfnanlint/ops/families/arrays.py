@@ -1090,6 +1090,13 @@ op(
     reference="tf.linalg.band_part(x[None], 0, 0)",
 )
 op(
+    "tf.linalg.LinearOperatorLowerTriangular",
+    "",
+    "tril is_non_singular is_self_adjoint is_positive_definite is_square name",
+    lambda site: _with(passed(site.value("tril")), number(0.0)),
+    untested="an object: what its to_dense gives is a band, which is tested",
+)
+op(
     "tf.linalg.set_diag",
     "tf.matrix_set_diag",
     "x diagonal name k align",

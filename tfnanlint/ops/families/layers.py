@@ -162,7 +162,14 @@ def layer(names: str, params: str, out: Out, **info) -> None:
         return Value(kind="layer", obj=Layer(canonical, site, lambda x, call: out(site, x, call)))
 
     info.setdefault("untested", TESTED)
-    op(canonical, " ".join(aliases), f"{params} name dtype".strip(), give, pure=False, **info)
+    op(
+        canonical,
+        " ".join(aliases),
+        f"{params} name dtype trainable".strip(),
+        give,
+        pure=False,
+        **info,
+    )
 
 
 def _constant(site: Site, param: str, default: float | None) -> float | None:
@@ -176,7 +183,15 @@ def _constant(site: Site, param: str, default: float | None) -> float | None:
 
 
 def _weighted(default: str | None = None) -> Out:
-    return lambda site, x, call: _activation(site, linear(t.one_of(x)), call, default=default)
+    return lambda site, x, call: _activation(site, _summed(site, x), call, default=default)
+
+
+def _summed(layer: Site, x: Value) -> Value:
+    """What weights make of an input; of those that are not trained (`trainable=False`) only their
+    initializer tells, such as the ones of a sum.
+    """
+    result = linear(t.one_of(x))
+    return result.but(evident=False) if layer.const("trainable", True) is False else result
 
 
 _KERNEL: Final = (
