@@ -37,6 +37,7 @@ from tfnanlint.idioms import (
     radicands,
     ratios,
     relu_outputs,
+    steep_chains,
     weights,
 )
 from tfnanlint.idioms import confusion_counts as tallies
@@ -195,6 +196,7 @@ __all__ = [
     "SizeTests",
     "SMALLEST",
     "spot",
+    "steep_chains",
     "step",
     "survives",
     "tallies",

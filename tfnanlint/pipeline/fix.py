@@ -277,7 +277,7 @@ class _Work:
             # A floor makes the value finite; that its gradient is 0 there is told, and stays, unless
             # it is surer than what was mended.
             may_stay = not finding.fixes and finding.certainty <= least
-            if may_stay and _takes_place(finding, replaced, places):
+            if may_stay and _takes_place(finding, replaced, places, (finding.code,)):
                 continue
             return self._new_finding(step, finding)
         hidden = next(
@@ -375,12 +375,14 @@ def _joined(text: str, first: Fix, second: Fix) -> Fix:
     )
 
 
-def _takes_place(finding: Finding, rest: Counter, places: _Places) -> bool:
-    """Whether a finding stands for one that was there before, of a rule that its rule goes before:
-    the same hazard, named better.
+def _takes_place(
+    finding: Finding, rest: Counter, places: _Places, also: tuple[str, ...] = ()
+) -> bool:
+    """Whether a finding stands for one that was there before, of a rule that its rule goes before,
+    or of `also`: the same hazard, named better.
     """
     for span in (finding.span, *finding.data.get("covers", ())):
-        for code in finding.data.get("over", ()):
+        for code in (*finding.data.get("over", ()), *also):
             if rest[code, places.new(span)] > 0:
                 rest[code, places.new(span)] -= 1
                 return True
