@@ -19,6 +19,7 @@ from tfnanlint.diagnostics.notices import IDLE
 from tfnanlint.files.write import Refused, encoded, write
 from tfnanlint.rewrite.bindings import back, clash, misnamed, moved
 from tfnanlint.rewrite.hole_test import only_edits_changed
+from tfnanlint.rewrite.line_breaks import line_breaks, longest_allowed
 from tfnanlint.syntax.edits import Shift, composed, edits_apply, in_order
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.source import Source, Span, Uneditable, Unreadable, decode, encode, fixable
@@ -68,6 +69,7 @@ def fix_source(
         )
         return FixResult(source, [], 0, [problem])
     left = work.settle()
+    work.break_lines(longest_allowed(source))
     return FixResult(
         work.source,
         [(one.finding, one.fix) for one in work.applied],
@@ -151,6 +153,24 @@ class _Work:
             if left
             else []
         )
+
+    def break_lines(self, limit: int) -> None:
+        """Break the lines that fixes made longer than a limit, where that changes no code."""
+        regions = [*self.written, *(region for one in self.applied for region in one.regions)]
+        shift = Shift(line_breaks(self.source, regions, limit))
+        if not shift.edits:
+            return
+        text = edits_apply(self.source.text, shift.edits)
+        try:
+            new = self.source.edited(text, shift.edits)
+            if ast.dump(new.tree) != ast.dump(self.source.tree):
+                return
+        except (Uneditable, Unreadable):
+            return
+        self.source = new
+        self.written = [shift.span(region) for region in self.written]
+        for one in self.applied:
+            one.regions = [shift.span(region) for region in one.regions]
 
     def offer(self, finding: Finding) -> Fix | None:
         """The fix to try for a finding: the first that is allowed and was not refused."""
