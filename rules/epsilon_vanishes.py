@@ -46,6 +46,7 @@ from tfnanlint.api import (
     Value,
     ast,
     number_text,
+    repairs,
     rounded,
     rule,
     traits,
@@ -156,7 +157,8 @@ def larger(site: Site, guard: Site, param: str, x: Value, here: Context) -> list
     node = guard.args.get(param)
     if node is None or guard.source is not here.source:
         return []
-    eps = here.epsilon(x, GUARDS[site.op.name])
+    use = GUARDS[site.op.name]
+    eps = repairs.floor_of(x, here.setup.epsilon) if use == "floor" else here.epsilon(x, use)
     return here.rewrite(
         guard,
         eps,

@@ -70,7 +70,7 @@ STABLE = traits.PROBABILITIES  # their logarithm has a form of its own: TFN301, 
 @rule(
     "TFN207",
     "mask-times-infinity",
-    over="TFN101 TFN102 TFN202 TFN405",
+    over="TFN101 TFN102 TFN201 TFN202 TFN203 TFN405",
     silent="MAY/ANY/TESTS MAY/UNKNOWN/DOUBTFUL",
     on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt tf.math.multiply_no_nan",
     fixes="xlogy mask_input log_factors floor",

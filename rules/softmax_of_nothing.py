@@ -17,15 +17,17 @@ Bad:
     weights = tf.nn.softmax(tf.where(mask, scores, -np.inf))
 
 Good:
-    weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
+    weights = tf.nn.softmax(tf.where(mask, scores, -1e9))
 
-With the lowest finite number a row with one unmasked entry gives exactly the same result, and a row
-with none gets equal weights, which have to be masked afterwards
-(`weights * tf.cast(mask, weights.dtype)`). A causal mask, in which every position sees itself, and
-a mask that keeps the largest logits have an unmasked entry in every row: they are not reported.
-Neither is a softmax of `tf.where(mask, scores, -np.inf)` whose NaN a second `tf.where` replaces:
-there both the value and the gradient are finite. The logsumexp of such a row is `-inf`, which an
-exponential, a softplus or a sigmoid makes 0: where it goes nowhere else, it is not reported either.
+With such a number a row with one unmasked entry gives exactly the same result, and a row with none
+gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask, weights.dtype)`).
+The lowest finite number, `scores.dtype.min`, is for float16 only, which ends at 65504: elsewhere
+the sum of two logarithms of such weights, or the square of one, is infinite again. A causal mask,
+in which every position sees itself, and a mask that keeps the largest logits have an unmasked entry
+in every row: they are not reported. Neither is a softmax of `tf.where(mask, scores, -np.inf)` whose
+NaN a second `tf.where` replaces: there both the value and the gradient are finite. The logsumexp of
+such a row is `-inf`, which an exponential, a softplus or a sigmoid makes 0: where it goes nowhere
+else, it is not reported either.
 
 See also: https://github.com/keras-team/keras/pull/21149,
 https://github.com/stevezheng23/reading_comprehension_tf/pull/69,
@@ -35,7 +37,6 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 from __future__ import annotations
 
 from tfnanlint.api import (
-    Any,
     Certainty,
     Claim,
     Context,
@@ -50,7 +51,8 @@ from tfnanlint.api import (
 )
 
 PRODUCT = "mask multiplied by infinity: the result is NaN (0 * inf) wherever the mask is 0"
-CHOOSE = "select with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
+CHOOSE = "select with tf.where(mask, scores, -1e9) instead of multiplying"
+LOW = "-1e9"  # as exp(-1e9) is 0 beside any score, and sums of logarithms of it are finite
 MASKING = frozenset(traits.MASKINGS)
 SUMS = frozenset(traits.ADDITIONS)
 
@@ -120,20 +122,27 @@ def outcome(site: Site, x: Value) -> str:
 
 
 def finite(choice: Site, here: Context) -> list[Fix]:
-    """The lowest finite number of the dtype, where -inf is written."""
+    """A number that leaves no weight where -inf is written: -1e9, in float16 the lowest one."""
     branch = infinite_masks.infinite_branch(choice)
     kept = "x" if branch == "y" else "y"
     node, other = choice.args.get(branch), choice.args.get(kept)
     if node is None or choice.source is not here.source:
         return []
-    if not here.repeatable(node) and here.value(node, choice.point).kind != "number":
+    number = here.value(node, choice.point).kind == "number"
+    if not number and not (here.repeatable(node) and here.broadcasts(choice)):
         return []
-    keep: dict[str, Any] = dict(
-        title="mask with the lowest finite number", claim=Claim.EQUAL_WHERE_FINITE
-    )
     scores = choice.value(kept)
-    if scores.kind == "number":
-        return here.rewrite(choice, "-1e30", node=node, **keep)
-    if other is not None and here.repeatable(other) and scores.kind in ("tensor", "unknown"):
-        return here.rewrite(choice, "{x}.dtype.min", node=node, x=here.text(other), **keep)
-    return []
+    if scores.kind not in ("number", "tensor", "unknown"):
+        return []
+    low = LOW
+    if here.precision(scores).dtype == "float16":
+        if other is None or scores.kind == "number" or not here.repeatable(other):
+            return []
+        low = f"{here.text(other)}.dtype.min"
+    return here.rewrite(
+        choice,
+        low,
+        node=node,
+        title="mask with a finite number",
+        claim=Claim.EQUAL_WHERE_FINITE,
+    )

@@ -20,7 +20,9 @@ Good:
     distance = tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1) + 1e-12)
 
 A floor of exactly 0, `tf.sqrt(tf.maximum(x, 0.))`, and an epsilon outside, `tf.sqrt(x) + eps`, do
-not help. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
+not help. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0. In float16,
+which ends at 65504, the derivatives of several roots and logarithms in a row multiply to Inf even
+where each has its floor: such a chain belongs in float32.
 
 Often harmless: the length of the edges of a graph in a layer, `pos[i] - pos[j]`, because the ends
 of an edge are usually two different points.
@@ -48,6 +50,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     same,
+    steep_chains,
     traits,
     truth_only,
     value_in_words,
@@ -55,16 +58,20 @@ from tfnanlint.api import (
 )
 
 CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
+ROOTS = ("tf.sqrt", CLIPPED, "ops.cbrt")
 
 
 @rule(
     "TFN202",
     "sqrt-gradient-at-zero",
-    on="tf.sqrt K.sqrt ops.cbrt",
+    on="tf.sqrt K.sqrt ops.cbrt tf.math.rsqrt tf.math.log tf.math.reciprocal",
     silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
     fixes="half_exp mask epsilon_inside floor",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
+    yield from multiplied(root, here)
+    if root.op.name not in ROOTS:
+        return
     x = root.value("x")
     if not here.numeric(x) or x.kind == "number" or not x.known:
         return
@@ -99,6 +106,24 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         found,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=certainty is Certainty.MAY and not here.draft and edge(root),
+    )
+
+
+def multiplied(site: Site, here: Context) -> Iterator[Finding]:
+    """A chain of roots and logarithms in float16, each with a floor of its own."""
+    first = steep_chains.steep_before(site)
+    if first is None or first.source is not here.source:
+        return
+    if Differentiated.NO in (site.differentiated, first.differentiated):
+        return
+    yield here.finding(
+        site,
+        "x",
+        f"its derivative and those of the operations before it, from {here.line(first.node)} on, "
+        "multiply to more than 65504: the gradient is Inf in float16",
+        Certainty.MAY,
+        covers=[first.node],
+        help="cast to tf.float32 before the first of them",
     )
 
 

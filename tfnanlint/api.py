@@ -39,6 +39,7 @@ from tfnanlint.idioms import (
     ratios,
     relu_outputs,
     softmax_by_hand,
+    steep_chains,
     weights,
 )
 from tfnanlint.idioms import confusion_counts as tallies
@@ -201,6 +202,7 @@ __all__ = [
     "SMALLEST",
     "softmax_by_hand",
     "spot",
+    "steep_chains",
     "step",
     "survives",
     "tallies",

@@ -12,6 +12,7 @@ import re
 
 import pytest
 
+from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Certainty, Claim, Edit, Finding, Fix
 from tfnanlint.diagnostics.notices import IDLE
 from tfnanlint.pipeline.fix import ROUNDS, fix_source
@@ -711,3 +712,16 @@ def test_a_fix_that_leaves_a_surer_finding_is_refused():
     result = capped(Certainty.UNKNOWN, Certainty.MAY)
     assert result.source.text == "bare(x)\n"
     assert "would introduce FLOORED" in result.problems[0]
+
+
+def test_lines_that_fixes_make_too_long_are_broken_in_a_formatted_file():
+    text = (
+        "import tensorflow as tf\n\n\ndef distance(first, second):\n"
+        "    squares = tf.square(first) + tf.square(second) + tf.square(first - second)\n"
+        "    return tf.reduce_sum(squares * tf.nn.relu(first)) / tf.reduce_sum(tf.nn.relu(first))\n"
+    )
+    broken = repository.fixed(Source("x.py", text)).source.text
+    assert "    return tf.math.divide_no_nan(\n        tf.reduce_sum(" in broken
+    assert max(map(len, broken.splitlines())) <= 88
+    long = text + "\n\nx = tf.reduce_sum(" + "tf.add(1.0, 2.0) + " * 6 + "tf.add(1.0, 2.0))\n"
+    assert "divide_no_nan(tf.reduce_sum(" in repository.fixed(Source("x.py", long)).source.text

@@ -55,10 +55,15 @@ CASES = {
         + TRAINED,
         "    return tf.math.l2_normalize(x, axis=-1)\n",
     ),
-    "a softmax that only the loss reads gets the new name": (
+    "a softmax that only the loss reads goes": (
         "import tensorflow as tf\n\ndef f(x, w, y):\n    logits = tf.matmul(x, w)\n    logits = tf.nn.softmax(logits)\n"
         "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
-        "    probabilities = tf.nn.softmax(logits)\n    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
+        "    logits = tf.matmul(x, w)\n    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
+    ),
+    "a softmax that has a name in the graph gets another one": (
+        "import tensorflow as tf\n\ndef f(x, w, y):\n    logits = tf.matmul(x, w)\n    logits = tf.nn.softmax(logits, name='p')\n"
+        "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
+        "    probabilities = tf.nn.softmax(logits, name='p')\n    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
     ),
     "the first value gets the plain name": (
         "import tensorflow as tf\n\ndef f(judge, real, fake):\n    a = tf.sigmoid(judge(real))\n    b = tf.sigmoid(judge(fake))\n"

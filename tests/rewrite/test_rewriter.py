@@ -56,31 +56,6 @@ def refusal(text: str, template: str, spell=as_is, **holes) -> str:
     return str(reason.value)
 
 
-LONG = "a_name_that_is_long_enough + another_name_of_that_length"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            f"if a:\n    y = f({LONG}, b, k=1)\n",
-            f"if a:\n    y = tf.a_function_of_long_name(\n        b, {LONG}, k=1)\n",
-        ),
-        (
-            f"y = f({LONG},\r\n      b, k=1)\r\n",
-            f"y = tf.a_function_of_long_name(\r\n    b, {LONG}, k=1)\r\n",
-        ),
-        (
-            f"# {LONG}{LONG}\ny = f({LONG}, b, k=1)\n",
-            f"# {LONG}{LONG}\ny = tf.a_function_of_long_name(b, {LONG}, k=1)\n",
-        ),
-        ("y = f(a, b, k=1)\n", "y = tf.a_function_of_long_name(b, a, k=1)\n"),
-    ],
-)
-def test_a_call_is_wrapped_where_no_line_of_the_file_is_as_long(text, expected):
-    assert rewritten(text, "tf.a_function_of_long_name({y}, {x}, k={k})") == expected
-
-
 @pytest.mark.parametrize(
     ("text", "template", "expected"),
     [

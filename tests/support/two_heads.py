@@ -8,7 +8,7 @@ DISTILLATION = """import tensorflow as tf
 def loss(student, teacher, x):
     p = tf.nn.softmax(teacher(x))
     q = tf.nn.softmax(student(x))
-    return tf.reduce_sum(p * (tf.math.log(p) - tf.math.log(q)), axis=-1)
+    return tf.reduce_sum(p * (tf.math.log(p) - tf.math.log(q)))
 """
 DISTILLED = """import tensorflow as tf
 
@@ -18,7 +18,7 @@ def loss(student, teacher, x):
     p = tf.nn.softmax(logits)
     logits_2 = student(x)
     q = tf.nn.softmax(logits_2)
-    return tf.reduce_sum(p * (tf.nn.log_softmax(logits) - tf.nn.log_softmax(logits_2)), axis=-1)
+    return tf.reduce_sum(p * (tf.nn.log_softmax(logits) - tf.nn.log_softmax(logits_2)))
 """
 
 CELLS = [

@@ -187,9 +187,10 @@ def fixes(judged: list[Verdict]) -> str:
         "executed on TensorFlow wherever that decides. `corpus`: 30 of 80 places at commit "
         "6d5f8f4. `repositories`: 70 places at commit 9488af4 in public\n"
         "training repositories that nobody had read, at most four of each. "
-        "`strangers`: 32 of 135 at commit 1de6262, in 151 others. All with\n"
-        "their "
-        "reasons: `benchmarks/verdicts/fixes.tsv`.",
+        "`strangers`: 32 of 135 at commit 1de6262, in 151 others.\n"
+        "`unread`: 82 places in 75 others. `unread2`: 60 of 72 at commit 7a181b6, in 66 others, "
+        "judged by an author of the tool from the changes alone.\n"
+        "All with their reasons: `benchmarks/verdicts/fixes.tsv`.",
     ]
     for sample in sorted({one.sample for one in judged}):
         chosen = [one for one in judged if one.sample == sample]

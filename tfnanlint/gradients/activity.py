@@ -103,9 +103,11 @@ class Gradients:
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
+        if goes_into(site, self.interpreter, CUTS):
+            return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        if goes_into(site, self.interpreter, CUTS) or self._left_out(site.node, site.point):
+        if self._left_out(site.node, site.point):
             return Differentiated.NO
         found = self.at(site.point)
         return (

@@ -308,7 +308,7 @@ def same(a: Value, b: Value, depth: int = 10) -> bool:
         return True
     if a.const is not NO_CONSTANT or b.const is not NO_CONSTANT:
         return type(a.const) is type(b.const) and a.const == b.const
-    left, right = a.origin, b.origin
+    left, right = _makers(a, b)
     if left is right and left is not None and isinstance(left, Site):
         return True
     if depth == 0 or not isinstance(left, Site) or not isinstance(right, Site):
@@ -324,6 +324,16 @@ def same(a: Value, b: Value, depth: int = 10) -> bool:
         for param in left.args
         if param != "name"
     )
+
+
+def _makers(a: Value, b: Value) -> tuple[Any, Any]:
+    """What made two values; of two results at one index of ops (`slogdet(x)[1]`) these ops."""
+    left, right = a.origin, b.origin
+    if not isinstance(left, Note) or not isinstance(right, Note):
+        return left, right
+    if left.index is None or left.index != right.index:
+        return left, right
+    return left.parent, right.parent
 
 
 def _same_index(one: Site, other: Site) -> bool:

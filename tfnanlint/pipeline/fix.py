@@ -19,6 +19,7 @@ from tfnanlint.diagnostics.notices import IDLE
 from tfnanlint.files.write import Refused, encoded, write
 from tfnanlint.rewrite.bindings import back, clash, misnamed, moved
 from tfnanlint.rewrite.hole_test import only_edits_changed
+from tfnanlint.rewrite.line_breaks import line_breaks, longest_allowed
 from tfnanlint.syntax.edits import Shift, composed, edits_apply, in_order
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.source import Source, Span, Uneditable, Unreadable, decode, encode, fixable
@@ -68,6 +69,7 @@ def fix_source(
         )
         return FixResult(source, [], 0, [problem])
     left = work.settle()
+    work.break_lines(longest_allowed(source))
     return FixResult(
         work.source,
         [(one.finding, one.fix) for one in work.applied],
@@ -151,6 +153,24 @@ class _Work:
             if left
             else []
         )
+
+    def break_lines(self, limit: int) -> None:
+        """Break the lines that fixes made longer than a limit, where that changes no code."""
+        regions = [*self.written, *(region for one in self.applied for region in one.regions)]
+        shift = Shift(line_breaks(self.source, regions, limit))
+        if not shift.edits:
+            return
+        text = edits_apply(self.source.text, shift.edits)
+        try:
+            new = self.source.edited(text, shift.edits)
+            if ast.dump(new.tree) != ast.dump(self.source.tree):
+                return
+        except (Uneditable, Unreadable):
+            return
+        self.source = new
+        self.written = [shift.span(region) for region in self.written]
+        for one in self.applied:
+            one.regions = [shift.span(region) for region in one.regions]
 
     def offer(self, finding: Finding) -> Fix | None:
         """The fix to try for a finding: the first that is allowed and was not refused."""
@@ -277,7 +297,7 @@ class _Work:
             # A floor makes the value finite; that its gradient is 0 there is told, and stays, unless
             # it is surer than what was mended.
             may_stay = not finding.fixes and finding.certainty <= least
-            if may_stay and _takes_place(finding, replaced, places):
+            if may_stay and _takes_place(finding, replaced, places, (finding.code,)):
                 continue
             return self._new_finding(step, finding)
         hidden = next(
@@ -375,12 +395,14 @@ def _joined(text: str, first: Fix, second: Fix) -> Fix:
     )
 
 
-def _takes_place(finding: Finding, rest: Counter, places: _Places) -> bool:
-    """Whether a finding stands for one that was there before, of a rule that its rule goes before:
-    the same hazard, named better.
+def _takes_place(
+    finding: Finding, rest: Counter, places: _Places, also: tuple[str, ...] = ()
+) -> bool:
+    """Whether a finding stands for one that was there before, of a rule that its rule goes before,
+    or of `also`: the same hazard, named better.
     """
     for span in (finding.span, *finding.data.get("covers", ())):
-        for code in finding.data.get("over", ()):
+        for code in (*finding.data.get("over", ()), *also):
             if rest[code, places.new(span)] > 0:
                 rest[code, places.new(span)] -= 1
                 return True

@@ -463,7 +463,7 @@ class Reach:
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
             if written or self._is_read(name, inside, [*replaced, *spans]):
                 continue
-            if not all(self._only_computes(node, site) for node in assignments):
+            if not all(self.only_computes(node, site) for node in assignments):
                 continue
             found.append(assignments)
             replaced += spans
@@ -485,7 +485,10 @@ class Reach:
         span_of = self.source.span
         return not all(any([span_of(use) in span for span in gone]) for use in inside.uses[name])
 
-    def _only_computes(self, statement: ast.Assign, site: Site) -> bool:
+    def only_computes(self, statement: ast.Assign, site: Site) -> bool:
+        """Whether an assignment only computes a tensor, which has no name in the graph, and has no
+        comment.
+        """
         start = self.source.line_starts[statement.lineno - 1]
         above = self.source.line_text(statement.lineno - 1) if statement.lineno > 1 else ""
         if "#" in self.source.text[

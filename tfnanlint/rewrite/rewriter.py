@@ -8,7 +8,6 @@ neighbour or crash the parser is refused with a reason.
 from __future__ import annotations
 
 import ast
-import bisect
 import itertools
 import re
 import tokenize
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.rewrite.hole_test import NoFix, expression, only_edits_changed, same_tree
 from tfnanlint.rewrite.imports import added, is_docstring, line_end
+from tfnanlint.rewrite.line_breaks import LINE
 from tfnanlint.rewrite.spelling import Spelling, Use
 from tfnanlint.syntax.edits import Shift, edits_apply
 from tfnanlint.syntax.enclosing import TEMPLATE_STRING, enclosing, whole_span
@@ -47,8 +47,6 @@ __all__ = [
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
 _NAMING = re.compile(r"(?P<start>\w+ = )\{(?P<hole>\w+)\}")
-LINE = 88  # a line that most formatters leave alone
-LONG = 72  # a call that may be broken over lines
 
 
 Spell = Callable[[Use], Spelling]
@@ -90,7 +88,7 @@ def rewrite_many(
                 source,
                 path,
                 source.span(node),
-                text if in_string else _wrapped(source, source.span(node), text),
+                text,
             )
         )
         paths.append(path)
@@ -132,40 +130,6 @@ def _renamed(
     spelling = speller(Use(ast.unparse(wanted.func), len(wanted.args)))
     edit = Edit(source.span(node.func), spelling.text)
     return edit if _holds(source, path, [edit]) else None
-
-
-def _wrapped(source: Source, span: Span, text: str) -> str:
-    """A call with its arguments on a line of their own, or on one each, where it would make a line
-    longer than any that the file has.
-    """
-    start = source.line_starts[bisect.bisect_right(source.line_starts, span.start) - 1]
-    # a comment is not broken
-    rest = re.compile(r"[^\r\n#]*").match(source.text, span.end)[0].rstrip()
-    length = max(map(len, (source.text[start : span.start] + text + rest).splitlines()), default=0)
-    # a notebook's magic is one line
-    if (
-        length <= LINE
-        or len(text) < LONG
-        or "#" in text
-        or source.text[start : span.start].lstrip().startswith("%")
-    ):
-        return text
-    if length <= source.longest_line or not isinstance(expression(text), ast.Call):
-        return text
-    inside = Source("", f"({text}\n)")
-    call = inside.tree.body[0].value
-    parts = [inside.segment(one) for one in call.args] + [
-        f"{one.arg}={inside.segment(one.value)}" for one in call.keywords if one.arg
-    ]
-    # one argument stays as long on a line of its own
-    if len(parts) < max(2, len(call.args) + len(call.keywords)):
-        return text
-    indent = _indent(source, start) + 4 * " "
-    together = len(indent + ", ".join(parts) + ")" + rest) <= LINE and not any(
-        "\n" in part for part in parts
-    )
-    between = ", " if together else f",{line_end(source, start)}{indent}"
-    return f"{inside.segment(call.func)}({line_end(source, start)}{indent}{between.join(parts)})"
 
 
 def replace_statement(
@@ -217,7 +181,18 @@ def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
     alone = block is not None and len(getattr(path[-2], block)) == 1
     if rows is None or alone or "#" in source.text[source.span(stmt).end : rows.end]:
         raise NoFix("removing the statement would change the code around it")
-    return Edit(rows, "")
+    return Edit(_with_blank_lines(source, rows), "")
+
+
+def _with_blank_lines(source: Source, rows: Span) -> Span:
+    """The lines of a statement that is taken out, and the blank lines behind it where others stand
+    before it.
+    """
+    before = source.text[: rows.start].splitlines()
+    if before and before[-1].strip():
+        return rows
+    behind = re.compile(r"([ \t]*(\r\n|\r|\n))*").match(source.text, rows.end)
+    return Span(rows.start, behind.end()) if behind is not None else rows
 
 
 def insert_before(

@@ -29,6 +29,7 @@ from tfnanlint.ops.traits import (
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rewrite.epsilons import survives, written
+from tfnanlint.rewrite.line_breaks import LINE
 from tfnanlint.rule.logarithms import (
     absorbed_bound,
     floor_of,
@@ -44,7 +45,6 @@ from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.values.value import Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
-LINE = 88  # a line that formatters leave alone
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
 _COMMENT = re.compile(r"\s+#.*")
 

@@ -799,6 +799,10 @@ class Context:
         try:
             prepared = self._prepared(parts, site, namings, extra)
             for naming in namings:
+                gone = self._without_reader(naming, site)
+                if gone is not None:
+                    extra.append(gone)
+                    continue
                 write = rewrite.replace_statement if naming.renames else rewrite.insert_before
                 extra += write(
                     self.source,
@@ -816,6 +820,24 @@ class Context:
         except rewrite.NoFix as reason:
             self.no_fix = str(reason)
             return []
+
+    def _without_reader(self, naming: Naming, site: Site) -> Edit | None:
+        """The edit that takes out an assignment whose only readers a fix replaces; None where it
+        has to stay and gets another name.
+        """
+        from tfnanlint.rewrite import rewriter as rewrite
+
+        statement = naming.statement
+        if (
+            not naming.renames
+            or not isinstance(statement, ast.Assign)
+            or not self.reach.only_computes(statement, site)
+        ):
+            return None
+        try:
+            return rewrite.delete_statement(self.source, statement)
+        except rewrite.NoFix:
+            return None
 
     def _without_idle(self, site: Site, edits: list[Edit]) -> list[Edit]:
         """Edits that also take out the assignments which the fix leaves without a reader: the

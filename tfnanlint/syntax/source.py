@@ -286,9 +286,12 @@ class Source:
         return rows.without_prose(self.text, strings=False)
 
     @cached_property
-    def longest_line(self) -> int:
-        """The length of the longest line."""
-        return max(map(len, self.text.splitlines()), default=0)
+    def longest_line_of_code(self) -> int:
+        """The length of the longest line in which no string stands, comments left aside."""
+        lines = zip(self.text.splitlines(), self.code.splitlines())
+        return max(
+            (len(code.rstrip()) for text, code in lines if not {'"', "'"} & set(text)), default=0
+        )
 
     @cached_property
     def quote(self) -> str:

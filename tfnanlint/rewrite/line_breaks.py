@@ -1,0 +1,338 @@
+"""Line breaks in what a fix makes longer than the code around it: in the places where black puts
+them.
+
+A statement that gets too long is broken at its last bracket, or put into parentheses; what is still
+too long is broken after its commas, or before its operators.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import Final
+
+from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.rewrite.imports import line_end
+from tfnanlint.syntax.source import Source, Span
+
+LINE: Final = 88  # a line that most formatters leave alone
+_SIMPLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
+_OPENING: Final = frozenset("([{")
+_CLOSING: Final = frozenset(")]}")
+_COMMA: Final = 18
+# The operators before which a line may be broken, those that bind least first.
+_PRIORITIES: Final = {
+    **dict.fromkeys(("if", "else"), 16),
+    **dict.fromkeys(("and", "or"), 14),
+    **dict.fromkeys(("<", ">", "<=", ">=", "==", "!=", "in", "is"), 10),
+    **{"|": 9, "^": 8, "&": 7, "<<": 6, ">>": 6},
+    **dict.fromkeys(("+", "-"), 5),
+    **dict.fromkeys(("*", "/", "//", "%", "@"), 4),
+}
+_KEYWORDS: Final = frozenset("return and or not in is if else lambda for yield await".split())
+_ASSIGNING: Final = re.compile(r"(\*\*|//|>>|<<|[-+*/%@&|^])?=")
+_UNBROKEN: Final = frozenset(("lambda", "for", "yield", "await", ":="))
+_MAX_DEPTH: Final = 40
+
+
+def longest_allowed(source: Source) -> int:
+    """How long a line of a file may get: as the longest of its code, or what formatters allow."""
+    return max(LINE, source.longest_line_of_code)
+
+
+def line_breaks(source: Source, regions: Iterable[Span], limit: int) -> list[Edit]:
+    """The edits that break the lines in some regions of a source which are longer than a limit; []
+    where there are none, or no safe place to break them. They change nothing but blanks, and add
+    commas and parentheses that mean nothing.
+    """
+    starts = source.line_starts
+    rows = {
+        row
+        for region in regions
+        for row in range(_row(starts, region.start), _row(starts, region.end) + 1)
+    }
+    long = [row for row in sorted(rows) if len(_code(source, row)) > limit]
+    if not long or any(_code(source, row).lstrip()[:1] in ("%", "!") for row in long):
+        return []
+    return [found for node in _statements(source, long) for found in _breaks(source, node, limit)]
+
+
+def _row(starts: list[int], place: int) -> int:
+    return bisect.bisect_right(starts, place) - 1
+
+
+def _code(source: Source, row: int) -> str:
+    """A 0-based row without the comment at its end."""
+    starts = source.line_starts
+    end = starts[row + 1] if row + 1 < len(starts) else len(source.text)
+    code = source.code[starts[row] : end].rstrip()
+    text = source.text[starts[row] : end].rstrip()
+    return code if text[len(code) :].lstrip().startswith("#") else text
+
+
+def _statements(source: Source, rows: list[int]) -> list[ast.stmt]:
+    """The simple statements that stand on some 0-based rows, alone on their lines but for a comment
+    behind them.
+    """
+    found = [
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, _SIMPLE)
+        and any(node.lineno - 1 <= row <= (node.end_lineno or node.lineno) - 1 for row in rows)
+    ]
+    return [node for node in found if _is_alone(source, source.span(node))]
+
+
+def _is_alone(source: Source, span: Span) -> bool:
+    start = source.line_starts[_row(source.line_starts, span.start)]
+    behind = re.compile(r"[^\r\n]*").match(source.text, span.end)
+    after = behind[0].strip() if behind is not None else ""
+    return not source.text[start : span.start].strip() and after[:1] in ("", "#")
+
+
+@dataclass(frozen=True)
+class _Token:
+    text: str
+    start: int
+    end: int
+    row: int
+    depth: int  # of the brackets around it
+    binary: bool  # an operator between two operands, a comma
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Tokens on one line, from `first` up to `last`, and what is written around them."""
+
+    first: int
+    last: int
+    indent: str
+    lead: str = ""
+    trail: str = ""
+
+
+def _breaks(source: Source, node: ast.stmt, limit: int) -> list[Edit]:
+    """The edits that break the lines of a statement which are too long; [] where that is not
+    possible.
+    """
+    span = source.span(node)
+    tokens = _tokens(source.slice(span), span.start)
+    if not tokens:
+        return []
+    start = source.line_starts[_row(source.line_starts, span.start)]
+    layout = _Layout(source.text, tokens, limit, source.text[start : span.start])
+    return [
+        Edit(Span(place, end), text.replace("\n", line_end(source, start)))
+        for place, end, text in layout.edits()
+    ]
+
+
+def _tokens(text: str, offset: int) -> list[_Token]:
+    """The tokens of a statement; none where it has comments, strings over lines or what is not
+    broken here.
+    """
+    starts = Source("", text).line_starts
+    found: list[_Token] = []
+    depth = 0
+    try:
+        for one in tokenize.generate_tokens(StringIO(text, newline=None).readline):
+            if one.type in (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER):
+                continue
+            odd = one.type in (tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
+            if odd or one.start[0] != one.end[0] or one.string in _UNBROKEN:
+                return []
+            depth -= one.string in _CLOSING
+            before = found[-1].text if found else "("
+            operand = before not in _KEYWORDS and (before in _CLOSING or _is_operand(before))
+            binary = one.string == "," or one.string in _PRIORITIES and operand
+            row, column = one.start
+            place = starts[row - 1] + column + offset
+            found.append(_Token(one.string, place, place + len(one.string), row, depth, binary))
+            depth += one.string in _OPENING
+    except (tokenize.TokenError, SyntaxError):
+        return []
+    return found
+
+
+def _is_operand(text: str) -> bool:
+    """Whether a token is a name, a number or a string."""
+    return text[0].isalnum() or text[0] in "_\"'."
+
+
+class _Layout:
+    """One statement laid out anew."""
+
+    def __init__(self, text: str, tokens: list[_Token], limit: int, indent: str):
+        self._text = text
+        self._tokens = tokens
+        self._limit = limit
+        self._indent = indent
+        self._closing = ""  # what is written behind the statement
+
+    def edits(self) -> Iterator[tuple[int, int, str]]:
+        """(start, end, text) of what is put between tokens."""
+        tokens = self._tokens
+        lines = (
+            self._whole()
+            if tokens[0].row == tokens[-1].row
+            else [line for row in self._rows() for line in row]
+        )
+        for one, other in zip(lines, lines[1:]):
+            if one.last == other.first:
+                start, end = tokens[one.last - 1].end, tokens[other.first].start
+                text = f"{one.trail}\n{other.indent}{other.lead}"
+                if self._text[start:end] != text:
+                    yield start, end, text
+        if self._closing:
+            yield tokens[-1].end, tokens[-1].end, self._closing
+
+    def _whole(self) -> list[_Line]:
+        """The lines of a statement on one line."""
+        line = _Line(0, len(self._tokens), self._indent)
+        if self._fits(line):
+            return [line]
+        value = self._value()
+        broken = [] if value and not self._ends_in_its_bracket(value) else self._by_bracket(line)
+        if not broken and value:
+            inner = self._indented(_Line(value, len(self._tokens), self._indent))
+            parts = self._inside(inner)
+            self._closing = f"{parts[-1].trail}\n{self._indent})"
+            return [replace(line, last=value, trail=" ("), *parts]
+        return broken or [line]
+
+    def _rows(self) -> Iterator[list[_Line]]:
+        """The lines of each row of a statement that is broken already."""
+        tokens, first = self._tokens, 0
+        while first < len(tokens):
+            last = first
+            while last < len(tokens) and tokens[last].row == tokens[first].row:
+                last += 1
+            start = self._text.rfind("\n", 0, tokens[first].start) + 1
+            blanks = self._text[start : tokens[first].start]
+            line = _Line(first, last, blanks if first else self._indent)
+            yield self._inside(line) if self._is_element(line) else [line]
+            first = last
+
+    def _is_element(self, line: _Line) -> bool:
+        """Whether a row holds elements or operands of a bracket that is broken as formatters do."""
+        inner = self._tokens[line.first : line.last]
+        least = min(token.depth for token in inner)
+        opened = sum((token.text in _OPENING) - (token.text in _CLOSING) for token in inner)
+        if not line.first or opened or least < inner[0].depth or inner[0].text in _CLOSING:
+            return False
+        before = self._tokens[line.first - 1].text
+        return before in _OPENING or before == "," or inner[0].binary
+
+    def _value(self) -> int:
+        """Where the value of an assignment or a return begins; 0 for an expression."""
+        found = 1 if self._tokens[0].text == "return" else 0
+        for index, token in enumerate(self._tokens):
+            if token.depth == 0 and _ASSIGNING.fullmatch(token.text):
+                found = index + 1
+        return found
+
+    def _ends_in_its_bracket(self, value: int) -> bool:
+        """Whether a value reads well when it is broken at its last bracket: at most one operator
+        stands beside that.
+        """
+        tokens = self._tokens
+        priority, places = self._operators(_Line(value, len(tokens), self._indent))
+        if not priority or priority == _COMMA:
+            return not priority
+        opening = self._opening(len(tokens) - 1)
+        if len(places) > 1 or tokens[-1].text not in ")}" or opening == len(tokens) - 2:
+            return False
+        others = any(token.text in _OPENING for token in tokens[value:opening])
+        head = self._length(_Line(0, opening + 1, self._indent))
+        return others or head <= self._limit
+
+    def _opening(self, closing: int) -> int:
+        """Where the bracket opens that is closed at an index."""
+        depth = self._tokens[closing].depth
+        return next(
+            (
+                index
+                for index in range(closing - 1, -1, -1)
+                if self._tokens[index].depth == depth and self._tokens[index].text in _OPENING
+            ),
+            closing,
+        )
+
+    # Breaking
+
+    def _inside(self, line: _Line, depth: int = 0) -> list[_Line]:
+        """The lines that a line inside a bracket becomes."""
+        if self._fits(line) or depth > _MAX_DEPTH:
+            return [line]
+        parts = self._by_operator(line)
+        if parts:
+            return [found for part in parts for found in self._inside(part, depth + 1)]
+        return self._by_bracket(line, depth) or [line]
+
+    def _by_operator(self, line: _Line) -> list[_Line]:
+        """A line broken after its commas, or before the operators that bind least."""
+        priority, places = self._operators(line)
+        if not priority:
+            return []
+        comma = priority == _COMMA
+        cuts = [place + comma for place in places if line.first < place + comma < line.last]
+        if not cuts:
+            return []
+        edges = [line.first, *cuts, line.last]
+        parts = [_Line(start, end, line.indent) for start, end in zip(edges, edges[1:])]
+        parts[0] = replace(parts[0], lead=line.lead)
+        ends = self._tokens[line.last - 1].text == ","
+        parts[-1] = replace(parts[-1], trail=("," if comma and not ends else "") + line.trail)
+        return parts
+
+    def _operators(self, line: _Line) -> tuple[int, list[int]]:
+        """The highest priority of the operators and commas of a line, and where these stand; one
+        that it begins with, and a comma at its end, are none of them.
+        """
+        depth = self._tokens[line.first].depth
+        found: dict[int, list[int]] = {}
+        for index in range(line.first, line.last):
+            token = self._tokens[index]
+            if not token.binary or token.depth != depth or index == line.first:
+                continue
+            if token.text == "," and index == line.last - 1:
+                continue
+            priority = _COMMA if token.text == "," else _PRIORITIES[token.text]
+            found.setdefault(priority, []).append(index)
+        highest = max(found, default=0)
+        return highest, found.get(highest, [])
+
+    def _by_bracket(self, line: _Line, depth: int = 0) -> list[_Line]:
+        """A line broken at its last bracket before which all fits on a line."""
+        tokens, outer = self._tokens, self._tokens[line.first].depth
+        for closing in range(line.last - 1, line.first, -1):
+            token = tokens[closing]
+            if token.depth != outer:
+                continue
+            opening = self._opening(closing) if token.text in _CLOSING else closing
+            if opening >= closing - 1 or opening < line.first:
+                continue
+            head = replace(line, last=opening + 1, trail="")
+            tail = _Line(closing, line.last, line.indent, "", line.trail)
+            if not self._fits(head) or not self._fits(tail):
+                continue
+            body = self._indented(_Line(opening + 1, closing, line.indent))
+            return [head, *self._inside(body, depth + 1), tail]
+        return []
+
+    def _indented(self, line: _Line) -> _Line:
+        return replace(line, indent=line.indent + ("\t" if "\t" in line.indent else 4 * " "))
+
+    def _fits(self, line: _Line) -> bool:
+        return self._length(line) <= self._limit
+
+    def _length(self, line: _Line) -> int:
+        tokens = self._tokens[line.first : line.last]
+        return (
+            len(line.indent) + len(line.lead) + len(line.trail) + tokens[-1].end - tokens[0].start
+        )
