@@ -203,6 +203,8 @@ class _Cuts:
             cuts += [own, self._cut(self._statement, False)]
         if far is None and idle is not None:
             cuts.insert(0, idle)
+        if not any(cut is not None and cut.program.steps for cut in cuts):
+            cuts = [self._cut(self._site, True)]
         usable = [cut for cut in cuts if cut is not None and cut.program.steps]
         if not usable:
             raise Unsupported(

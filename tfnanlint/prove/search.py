@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfnanlint.prove.ascent import ascents
+from tfnanlint.prove.comparison import Comparer
 from tfnanlint.prove.execution import Run, Runner, StepFailed
 from tfnanlint.prove.points import (
     SEED,
@@ -27,8 +29,8 @@ from tfnanlint.prove.program import NAMES, Input, Program, Step
 
 MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
-_ORDINARY, _LEAST_ORDINARY = 12, 3  # draws on which the fix is compared
 _LOST = 1e-3  # relative error that counts as lost digits
+_VANISHED = 1e-6  # of an ordinary gradient: nothing is left of it
 _IN_MODES = 40  # points that are tried as a graph, and compiled
 _OF_DTYPES = (("bool", "bool"), ("not in the list of allowed", "int32"), ("int32", "int32"))
 
@@ -74,6 +76,7 @@ class Search:
         self.original = original
         self.fixed = fixed
         self.differentiated = job["differentiated"]
+        self.says_dead = job["says_dead"]  # the finding is about a gradient that is 0
         self.equal = job["equal"]  # the fix is to give the same numbers everywhere
         self.modes: Sequence[str] = job["modes"]
         self.shown_in: Sequence[str] = job["shown_in"]  # the modes of the finding
@@ -109,11 +112,7 @@ class Search:
             if best is not None and best.mended is not False:
                 break
         if best is None:
-            return {
-                "status": "not reproduced",
-                "reason": f"{self.tried} inputs were tried",
-                "tried": self.tried,
-            }
+            return self._not_reproduced(*running[0])
         return self._proved(best, *kept)
 
     # Layouts
@@ -225,11 +224,55 @@ class Search:
             if best is not None and (best.mended is not False or at > MOST_POINTS // 4):
                 break
         if best is None:
+            best = self._on_the_way(layout)
+        if best is None:
             best = self._in_modes(finite[:_IN_MODES], layout)
         if best is None:
             for point in with_nan(self.inputs, layout, self.draw):
                 best = best or self._of_nan(point, layout)
-        return best or self._finite(finite, layout)
+        return best or self._finite(finite, layout) or self._without_gradient(finite, layout)
+
+    def _on_the_way(self, layout: Layout) -> Evidence | None:
+        """The first evidence on a way along a gradient."""
+        assert self._runner is not None
+        for point in ascents(self.inputs, layout, self._runner, self.draw):
+            if self.over:
+                return None
+            before = self._eager(point, layout)
+            evidence = self._at(point, layout, before) if before is not None else None
+            if evidence is not None:
+                return evidence
+        return None
+
+    def _without_gradient(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
+        """A point at which an input has no gradient that has one at ordinary points, where that is
+        what the finding says.
+        """
+        if not self.says_dead or self._runner is None:
+            return None
+        sizes = self._ordinary_gradients(layout)
+        for point in points:
+            before = self._eager(point, layout)
+            if before is None or not before.finite:
+                continue
+            for name, gradient in zip(before.names, before.gradients):
+                size = sizes.get(name, 0.0)
+                largest = float(abs(gradient).max(initial=0.0))
+                if gradient.size and largest < _VANISHED * size:
+                    said = f"the gradient of {name} is {largest:.2g}: nothing is learned there"
+                    return Evidence("dead", said, "eager", point, layout, before, None, None)
+        return None
+
+    def _ordinary_gradients(self, layout: Layout) -> dict[str, float]:
+        """The largest gradient of each input at an ordinary point."""
+        sizes: dict[str, float] = {}
+        for style in range(STYLES):
+            run = self._eager(ordinary(self.inputs, layout, self.draw, style), layout)
+            if run is None or not run.finite:
+                continue
+            for name, gradient in zip(run.names, run.gradients):
+                sizes[name] = max(sizes.get(name, 0.0), float(abs(gradient).max(initial=0.0)))
+        return sizes
 
     def _eager(self, point: Point, layout: Layout) -> Run | None:
         """The run of the original at a point; None where it fails, or where a value is outside of
@@ -328,6 +371,20 @@ class Search:
 
     # The answer
 
+    def _not_reproduced(
+        self, layout: Layout, runner: Runner, repaired: Runner | None
+    ) -> dict[str, Any]:
+        answer: dict[str, Any] = {
+            "status": "not reproduced",
+            "reason": f"{self.tried} inputs were tried",
+            "tried": self.tried,
+            "mended": None,
+            "unfixed": self.unfixed if repaired is None else "",
+        }
+        if repaired is not None:
+            answer["compared"] = self._compared(layout, runner, repaired)
+        return answer
+
     def _proved(
         self, evidence: Evidence, runner: Runner, repaired: Runner | None
     ) -> dict[str, Any]:
@@ -378,21 +435,10 @@ class Search:
         return shown
 
     def _compared(self, layout: Layout, runner: Runner, repaired: Runner) -> dict[str, Any]:
-        """How the repaired slice does on ordinary inputs: the largest relative difference, and
-        whether its gradient is alive.
-        """
-        largest, alive, count = 0.0, True, 0
-        for at in range(_ORDINARY):
-            if self.over and at >= _LEAST_ORDINARY:
-                break
-            point = ordinary(self.inputs, layout, self.draw, at % STYLES)
-            before, after = runner.run(point, layout), repaired.run(point, layout)
-            if before.error or after.error or not before.finite:
-                continue
-            count += before.size
-            largest = max(largest, after.error_of(before))
-            alive = alive and not after.dead_beside(before)
-        return {"numbers": count, "largest": largest, "alive": alive}
+        """How the repaired slice does on ordinary inputs."""
+        gradients = self.differentiated != "no"
+        comparer = Comparer(self.inputs, layout, runner, repaired, gradients)
+        return comparer.compared(self.draw).as_dict()
 
 
 def _inputs(original: Program, fixed: Program | None) -> list[Input]:

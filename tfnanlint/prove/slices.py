@@ -20,6 +20,7 @@ from tfnanlint.ops.families.layers import Layer
 from tfnanlint.ops.families.nn import activation_named
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.traits import is_random
 from tfnanlint.program.functions import Handed
 from tfnanlint.program.scope import Parameter, Point, Scope, unrefined
 from tfnanlint.prove.program import (
@@ -402,8 +403,10 @@ class Slicer:
 
 def _runnable(site: Site) -> bool:
     """Whether a site can be run by itself: it computes something of its arguments, and all of these
-    are known.
+    are known. A draw cannot: its numbers are to be chosen.
     """
+    if is_random(site.op.name):
+        return False
     return site.op.pure and not site.hidden and site.node is not None
 
 
