@@ -6,6 +6,7 @@ must be in the range that is known of it.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +26,14 @@ from tfnanlint.prove.points import (
     plain,
     with_nan,
 )
-from tfnanlint.prove.program import NAMES, Input, Program, Step
+from tfnanlint.prove.program import NAMES, TENSOR, Input, Program, Step
 
 MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
 _LOST = 1e-3  # relative error that counts as lost digits
 _VANISHED = 1e-6  # of an ordinary gradient: nothing is left of it
 _IN_MODES = 40  # points that are tried as a graph, and compiled
+_WANTS_FLOATS = re.compile(r"allowed values: [^\[]*\bfloat\b(?![^\[]*\bint32\b)")
 _OF_DTYPES = (("bool", "bool"), ("not in the list of allowed", "int32"), ("int32", "int32"))
 
 
@@ -169,6 +171,8 @@ class Search:
         else:
             self._typed_at, self._typed = failed.step.key, set()
             self._untyped = self.original, self.fixed
+        if _WANTS_FLOATS.search(str(failed)):
+            return self._made_floats(failed.step)
         names = NAMES.findall(failed.step.spellings[0])
         loose = [one for one in self.original.inputs if one.name in names and not one.dtype]
         loose = [one for one in loose if one.key not in self._typed]
@@ -179,6 +183,24 @@ class Search:
         self.original = self.original.retyped((chosen,), wanted)
         if self.fixed is not None:
             self.fixed = self.fixed.retyped((chosen,), wanted)
+        self.inputs = _inputs(self.original, self.fixed)
+        return True
+
+    def _made_floats(self, failed: Step) -> bool:
+        """Give the inputs of whole numbers that a step is made of floats; False without any."""
+        behind = self.original.behind(failed.name)
+        steps = [step for step in self.original.steps if step.name in behind]
+        names = {name for step in steps for name in NAMES.findall(step.spellings[0])}
+        whole = [
+            one.key
+            for one in self.original.inputs
+            if one.name in names and one.kind == TENSOR and one.dtype.startswith(("int", "uint"))
+        ]
+        if not whole:
+            return False
+        self.original = self.original.retyped(whole, "float32")
+        if self.fixed is not None:
+            self.fixed = self.fixed.retyped(whole, "float32")
         self.inputs = _inputs(self.original, self.fixed)
         return True
 
