@@ -15,6 +15,7 @@ import pytest
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Certainty, Claim, Edit, Finding, Fix
 from tfnanlint.diagnostics.notices import IDLE
+from tfnanlint.diagnostics.verdicts import Proof, Verdict
 from tfnanlint.pipeline.fix import ROUNDS, fix_source
 from tfnanlint.rewrite.bindings import bindings
 from tfnanlint.rewrite.rewriter import NoFix, Spelling, rewrite
@@ -88,6 +89,28 @@ def everything(fix: Fix) -> bool:
 
 def fixed(text: str, fixes: dict[str, str], allowed=everything):
     return fix_source(Source("x.py", text), analyser(fixes), allowed)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is executed
+
+
+def test_a_fix_that_executing_it_refutes_is_left_out_and_told():
+    tried = []
+
+    def execute(source: Source, finding: Finding, fix: Fix) -> Verdict:
+        tried.append(finding.code)
+        refused = "a gradient is 0" if finding.code == "UGLY" else ""
+        return Verdict(Proof.PROVED, fix="finite", refused=refused)
+
+    source = Source("x.py", "y = bad(1)\nz = ugly(2)\n")
+    analyse = analyser({"bad": "good({x})", "ugly": "fair({x})"})
+    result = fix_source(source, analyse, everything, execute)
+    assert result.source.text == "y = good(1)\nz = ugly(2)\n"
+    assert result.problems == ["UGLY at line 2 not fixed: executed: a gradient is 0"]
+    ((applied, _),) = result.applied
+    assert applied.verdict is not None and applied.verdict.fix == "finite"
+    assert {"BAD", "UGLY"} == set(tried)
 
 
 # ---------------------------------------------------------------------------------------------------------

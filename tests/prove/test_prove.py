@@ -13,12 +13,13 @@ import pytest
 
 from tfnanlint.cli import main
 from tfnanlint.dev import repository
+from tfnanlint.diagnostics.findings import Claim
 from tfnanlint.diagnostics.verdicts import Proof, Verdict
 from tfnanlint.prove.host import MISSING, Host, Unavailable
 from tfnanlint.prove.program import TENSOR, Input, Program, Range, Step
 from tfnanlint.prove.run import Prover
 from tfnanlint.syntax.source import Source
-from tfnanlint.syntax.spans import Span
+from tfnanlint.syntax.spans import Edit, Span
 
 pytestmark = pytest.mark.tensorflow
 HEAD = "import numpy as np\nimport tensorflow as tf\n\n\n"
@@ -64,7 +65,10 @@ def test_hazards_are_proved_and_mended(prover, code, said, text):
     assert shown.proof is Proof.PROVED, shown
     assert shown.witness is not None and shown.witness.said == said
     assert shown.mended is True
-    assert shown.fix.startswith("finite; largest difference on ")
+    before = "Inf" if said.endswith("inf") else "NaN"
+    assert shown.fix.startswith(f"{before} before, finite after; largest difference on 1,000 ord")
+    assert shown.fix.endswith("gradient alive")
+    assert not shown.refused
 
 
 def test_a_witness_is_a_program_that_shows_it(prover, tmp_path):
@@ -131,6 +135,7 @@ def job_of(original: Program, fixed: Program | None = None) -> dict[str, object]
         "original": original.as_dict(),
         "fixed": None if fixed is None else fixed.as_dict(),
         "equal": False,
+        "says_dead": False,
         "modes": ["eager", "graph", "xla"],
         "differentiated": "yes",
         "shown_in": [],
@@ -227,7 +232,36 @@ def test_check_attaches_verdicts(tmp_path, monkeypatch, capsys):
     assert "proved: the value is" in (tmp_path / "out.md").read_text()
     assert main(["prove", "--isolated", "-n", "a.py:6", "--output-format=concise"]) == 1
     out = capsys.readouterr().out
-    assert "proved: the value is -inf" in out and "fix: finite" in out
+    assert "proved: the value is -inf" in out and "fix: Inf before, finite after" in out
+
+
+REPAIRS = {
+    "holds": ("tf.nn.log_softmax(z)", ""),
+    "another number": ("tf.nn.log_softmax(2.0 * z)", "it changes a result on an ordinary input by"),
+    "no gradient": ("tf.stop_gradient(tf.nn.log_softmax(z))", "a gradient is 0 on an ordinary"),
+    "still infinite": ("1.0 * tf.math.log(tf.nn.softmax(z))", "NaN or Inf is left on an input"),
+}
+
+
+@pytest.mark.parametrize(("repair", "reason"), REPAIRS.values(), ids=REPAIRS)
+def test_a_fix_that_does_not_hold_is_refused(prover, repair, reason):
+    source = Source("/nowhere/p.py", HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n")
+    (finding,) = repository.findings(source)
+    edits = (Edit(finding.span, repair),)
+    fix = replace(finding.fixes[0], edits=edits, claim=Claim.EQUAL_WHERE_FINITE)
+    shown = prover.verdict_of_fix(source, finding, fix)
+    assert shown.proof is Proof.PROVED
+    assert shown.refused.startswith(reason) and bool(shown.refused) == bool(reason)
+
+
+def test_fixes_are_executed_before_they_are_applied(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n")
+    assert main(["check", "--isolated", "-n", "--fix", "--prove", "a.py"]) == 0
+    told = capsys.readouterr().err
+    assert "a.py: fixed TFN301 log-softmax: Inf before, finite after; largest difference on" in told
+    assert "1,000 ordinary inputs" in told and "gradient alive" in told
+    assert "tf.nn.log_softmax(z)" in (tmp_path / "a.py").read_text()
 
 
 def test_a_line_without_a_finding_is_told(tmp_path, monkeypatch, capsys):

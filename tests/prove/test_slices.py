@@ -72,6 +72,34 @@ def test_helpers_attributes_and_layers_are_followed():
     assert original.inputs[0].said == "the linear part of keras.layers.Dense"
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        "tf.compat.v1.layers.dense(x, 3, tf.nn.softmax)",
+        "keras.layers.Dense(3, activation=tf.nn.softmax)(x)",
+        "keras.layers.Dense(3, activation='softmax')(x)",
+    ],
+)
+def test_the_activation_of_a_layer_is_a_step(layer):
+    original = of(f"def f(x):\n    return tf.math.log({layer})\n", "TFN101")[0].original
+    assert code_of(original) == ["softmax = tf.nn.softmax(linear)", "log = tf.math.log(softmax)"]
+
+
+def test_random_numbers_are_an_input():
+    text = (
+        "def f(x):\n    u = tf.random.uniform([3])\n    return tf.reduce_sum(x * tf.math.log(u))\n"
+    )
+    original = of(text, "TFN101")[0].original
+    assert [one.range.lo for one in original.inputs] == [-float("inf"), 0.0]
+    assert not any("random" in step.op for step in original.steps)
+
+
+def test_what_stands_in_something_that_cannot_be_run_is_run_alone():
+    text = "def f(s, m):\n    return s.run([m.x, tf.math.log(tf.nn.relu(m.y))])\n"
+    original = of(text, "TFN101")[0].original
+    assert code_of(original) == ["relu = tf.nn.relu(y)", "log = tf.math.log(relu)"]
+
+
 def test_the_caller_is_the_second_slice():
     text = (
         "def entropy(p):\n    return tf.math.log(p)\n\n\n"

@@ -16,7 +16,7 @@ from tfnanlint.cli.patch import write_patch
 from tfnanlint.cli.terminal import Progress, columns, paint
 from tfnanlint.config.layers import ConfigError
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.files.discover import Discovery, discover, excluded, project_root
 from tfnanlint.files.kinds import relevant, size_limit
 from tfnanlint.pipeline.check import Checked, unread
@@ -134,6 +134,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         sampled = any(one.name == "html" for one in run.wanted)
         with Prover(arguments.budget, modes, sampled) as run.prover:
+            linter.execute = run.prover.verdict_of_fix
+            if run.fixing:
+                arguments.jobs = 1  # the process that executes is here
             return _checked_paths(run, stdin)
     except Unavailable as error:
         return fail(str(error))
@@ -237,11 +240,21 @@ def _account(run: _Run, outcome: Fixed) -> None:
     path = outcome.checked.path
     for problem in outcome.problems:
         run.warn(f"{path}: {problem}")
+    for finding in outcome.applied:
+        if finding.verdict is not None and not run.arguments.quiet:
+            run.say(escape(f"{path}: fixed {finding.code} {finding.slug}: {_tried(finding)}"))
     run.tally.add_fixed(path, outcome.applied)
     if run.arguments.diff and outcome.changed:
         run.would_change = True
         colours = paint(sys.stdout, run.arguments.color)
         write_patch(path, outcome.before, outcome.after, colours)
+
+
+def _tried(finding: Finding) -> str:
+    """What executing a finding and its fix has shown, in words."""
+    verdict = finding.verdict
+    assert verdict is not None
+    return verdict.fix if verdict.mended else f"{verdict.words}; {verdict.fix}"
 
 
 def _wanted(arguments: argparse.Namespace) -> tuple[Wanted, ...]:

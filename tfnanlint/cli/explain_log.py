@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FOUND, fail
@@ -34,7 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
         return CLEAN
     linter = linter_of(arguments)
     try:
-        told_of = list(explanations(met[:_MOST_INCIDENTS], linter, arguments.paths))
+        told_of = list(
+            explanations(met[:_MOST_INCIDENTS], linter, arguments.paths, deeper_of(arguments))
+        )
     finally:
         linter.close()
     if arguments.output_format == "json":
@@ -64,11 +66,34 @@ def _text(path: str) -> str | None:
     return None if len(data) > _LARGEST else data.decode(encoding, "replace")
 
 
+def deeper_of(arguments: argparse.Namespace) -> Callable[[], Linter]:
+    """What makes the linter that also looks for what is rarely a cause."""
+    deeper = {**vars(arguments), "certainty": "unknown", "preview": True}
+    return lambda: linter_of(argparse.Namespace(**deeper))
+
+
 def explanations(
-    told: Sequence[Incident], linter: Linter, paths: Sequence[str]
+    told: Sequence[Incident],
+    linter: Linter,
+    paths: Sequence[str],
+    deeper: Callable[[], Linter] | None = None,
 ) -> Iterator[Explanation]:
-    """What explains incidents, in the files under some paths."""
+    """What explains incidents, in the files under some paths. Where nothing is found near the line
+    of one, the linter that `deeper` makes looks for more.
+    """
     files = discover(list(paths) or ["."], linter.configuration).files
+    check = _checker(linter)
+    for incident in told:
+        explanation = explained(incident, files, check)
+        if deeper is not None and explanation.located is not None and not _is_near(explanation):
+            second = deeper()
+            more = explained(incident, files, _checker(second))
+            second.close()
+            explanation = more if _is_near(more) else explanation
+        yield explanation
+
+
+def _checker(linter: Linter) -> Callable[[str], Checked | None]:
     checked: dict[str, Checked | None] = {}
 
     def check(path: str) -> Checked | None:
@@ -77,5 +102,8 @@ def explanations(
             checked[path] = None if outcome is None else outcome.checked
         return checked[path]
 
-    for incident in told:
-        yield explained(incident, files, check)
+    return check
+
+
+def _is_near(explanation: Explanation) -> bool:
+    return bool(explanation.fits) and explanation.fits[0].near

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from dataclasses import replace
 
-from tfnanlint.cli.explain_log import explanations
+from tfnanlint.cli.explain_log import deeper_of, explanations
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND, fail
 from tfnanlint.cli.terminal import columns, paint
@@ -72,7 +72,7 @@ def _explained(
     linter = linter_of(arguments)
     paths = arguments.project or [_folder(program)]
     try:
-        (explanation,) = explanations(met, linter, paths)
+        (explanation,) = explanations(met, linter, paths, deeper_of(arguments))
     finally:
         linter.close()
     if arguments.output_format == "json":

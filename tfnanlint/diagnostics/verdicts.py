@@ -93,7 +93,8 @@ class Verdict:
     """The proof of a finding, with the reason in words where there is no witness.
 
     `mended` says whether the repaired slice is finite on the witness, None where none was run, and
-    `fix` tells of it in words. `seconds` is what slicing and executing computed.
+    `fix` tells of it in words, and `refused` why it is not to be applied: it does not hold what it
+    claims. `seconds` is what slicing and executing computed.
     """
 
     proof: Proof
@@ -101,6 +102,7 @@ class Verdict:
     witness: Witness | None = None
     mended: bool | None = None
     fix: str = ""
+    refused: str = ""
     seconds: float = 0.0
 
     @property

@@ -12,10 +12,11 @@ import bisect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tfnanlint.diagnostics.findings import Bound, Certainty, Claim, Edit, Finding, Fix
 from tfnanlint.diagnostics.notices import IDLE
+from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.files.write import Refused, encoded, write
 from tfnanlint.rewrite.bindings import back, clash, misnamed, moved
 from tfnanlint.rewrite.hole_test import only_edits_changed
@@ -34,6 +35,7 @@ CHOICES = 2  # fixes that are tried for each
 _IMPORT = re.compile(r"(import|from)\s[^\r\n]*[\r\n]+")
 
 Repair = tuple[Finding, Fix]
+Execute = Callable[[Source, Finding, Fix], Verdict]
 
 
 @dataclass(slots=True)
@@ -50,7 +52,10 @@ class FixResult:
 
 
 def fix_source(
-    source: Source, analyse: Callable[[Source], list[Finding]], allowed: Callable[[Fix], bool]
+    source: Source,
+    analyse: Callable[[Source], list[Finding]],
+    allowed: Callable[[Fix], bool],
+    execute: Execute | None = None,
 ) -> FixResult:
     """Apply the first allowed fix of each finding that holds, inner expressions first, and check
     again until settled.
@@ -60,8 +65,11 @@ def fix_source(
     `problems`; the others go on. One that brings up findings which have allowed fixes is made
     together with these, as one fix. A finding that says a suppression comment has become idle does
     not count as new.
+
+    With `execute` each fix is executed too, and one that does not hold what it claims is left out;
+    the findings that are applied carry their verdicts.
     """
-    work = _Work(source, analyse, allowed)
+    work = _Work(source, analyse, allowed, execute)
     if any(map(work.offer, work.findings)) and not fixable(source.encoding):
         problem = (
             f"not fixed: its encoding {source.encoding} cannot be written back without changing its"
@@ -108,7 +116,7 @@ class _Fault:
 
 
 class _Work:
-    def __init__(self, source: Source, analyse, allowed):
+    def __init__(self, source: Source, analyse, allowed, execute: Execute | None):
         self.source = source
         self.findings: list[Finding] = analyse(source)
         self.applied: list[_Applied] = []
@@ -120,6 +128,8 @@ class _Work:
         self.refused: dict[tuple[str, str, Span], tuple[str, int]] = {}
         self._analyse = analyse
         self._allowed = allowed
+        self._execute = execute
+        self._executed: dict[Repair, tuple[Source, Verdict]] = {}
 
     def settle(self) -> list[str]:
         """Rounds until nothing is on offer that holds. What is left on offer after the last round,
@@ -276,7 +286,24 @@ class _Work:
             return _Fault(reason)
         findings = self._analyse(new)
         step = _Step(batch, new, findings, shift)
-        return self._relapse(step) or step
+        return self._relapse(step) or self._disproved(step) or step
+
+    def _disproved(self, step: _Step) -> _Fault | None:
+        """What executing the repairs of a step has against one of them."""
+        for repair in step.batch if self._execute is not None else ():
+            refused = self._verdict(repair).refused
+            if refused:
+                return _Fault(f"executed: {refused}")
+        return None
+
+    def _verdict(self, repair: Repair) -> Verdict:
+        """What executing a repair in the current source shows."""
+        assert self._execute is not None
+        source, verdict = self._executed.get(repair, (None, None))
+        if verdict is None or source is not self.source:
+            verdict = self._execute(self.source, *repair)
+            self._executed[repair] = self.source, verdict
+        return verdict
 
     def _relapse(self, step: _Step) -> _Fault | None:
         """The finding that is still there or new after a step; None when there is none."""
@@ -367,6 +394,8 @@ class _Work:
         self.named = list(dict.fromkeys(moved(bound, shift) for bound in (*self.named, *new)))
         place = dict(zip(shift.edits, shift.regions))
         for finding, fix in step.batch:
+            if self._execute is not None:
+                finding = replace(finding, verdict=self._verdict((finding, fix)))
             self.applied.append(_Applied(finding, fix, [place[edit] for edit in fix.edits]))
         self.refused = {
             (code, title, shift.span(span)): refusal

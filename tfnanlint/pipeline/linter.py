@@ -21,6 +21,7 @@ from tfnanlint.syntax.source import Source, Span, Uneditable
 if TYPE_CHECKING:
     from tfnanlint.pipeline.baseline import Baseline
     from tfnanlint.pipeline.cache import Cache, Entry
+    from tfnanlint.pipeline.fix import Execute
 
 __all__ = ["Fixed", "Linter", "Narrowing", "load_rules"]
 
@@ -89,6 +90,7 @@ class Linter:
         self._since = since
         self._with_baselines = baselines
         self._baselines: dict[str, Baseline] = {}
+        self.execute: Execute | None = None  # what a fix has to pass before it is applied
         self._make_cache = cache
         self._cache: Cache | None = None
 
@@ -295,7 +297,10 @@ class Linter:
 
         source, policy = checked.source, self.policy(checked.path)
         result = fixing.fix_source(
-            source, lambda changed: narrowing.disarmed(check_source(changed, policy)), allowed
+            source,
+            lambda changed: narrowing.disarmed(check_source(changed, policy)),
+            allowed,
+            self.execute,
         )
         problems = tuple(result.problems)
         if result.source.text == source.text:

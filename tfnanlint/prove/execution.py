@@ -146,6 +146,17 @@ def _worst(arrays: Sequence[Any]) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class Slope:
+    """The number of an operand that is nearest to a hazard, its gradients by the keys of the
+    inputs, and the square of their length.
+    """
+
+    value: float
+    gradients: dict[str, Any]
+    square: float
+
+
 class Runner:
     """Runs one program; `prepare` finds the spellings that TensorFlow has. Gradients are of the
     results with different weights, or where not `weighed`, of their sum.
@@ -159,7 +170,7 @@ class Runner:
         self._codes: list[tuple[Step, Any]] = []
         self._spelled: dict[str, str] = {}
         self._upstream = program.behind(program.site)
-        self._compiled: dict[tuple[str, Layout], Any] = {}
+        self._compiled: dict[tuple[Any, ...], Any] = {}
         self._space = _space()
 
     # One step after the other
@@ -235,6 +246,39 @@ class Runner:
         own = space.get(self.program.site)
         return _floats(operands), _floats([own])
 
+    def slope(self, point: Point, layout: Layout, towards: str) -> Slope | None:
+        """How the operand of the site that is nearest to 0, or the largest one, moves with the
+        inputs; None where no gradient says.
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        space = self._bound(point, layout)
+        named = {one.key: self._given[one.key] for one in self.inputs if one.key in self._given}
+        watched = {key: space[name] for key, name in named.items() if tf.is_tensor(space[name])}
+        watched = {key: one for key, one in watched.items() if one.dtype.is_floating}
+        try:
+            with tf.GradientTape() as tape:
+                tape.watch(list(watched.values()))
+                for step, code in self._codes:
+                    space[step.name] = eval(code, space)
+                    if step.name == self.program.site:
+                        break
+                nearest = _nearest(self._around_site(space)[0], towards)
+            if nearest is None or not watched:
+                return None
+            zero = tf.UnconnectedGradients.ZERO
+            found = tape.gradient(nearest, list(watched.values()), unconnected_gradients=zero)
+            arrays = [_array(tf.convert_to_tensor(one)) for one in found]
+        # whatever ends a slice: it has no slope there
+        except Exception:
+            return None
+        square = float(sum((array**2).sum() for array in arrays))
+        value = float(nearest)
+        if not np.isfinite([square, value]).all():
+            return None
+        return Slope(value, dict(zip(watched, arrays)), square)
+
     def _bound(self, point: Point, layout: Layout) -> dict[str, Any]:
         """The names of the program with the inputs of a point."""
         space = dict(self._space)
@@ -259,9 +303,9 @@ class Runner:
         """The same as a graph, or compiled by XLA."""
         import tensorflow as tf
 
-        key = (mode, layout)
         space = self._bound(point, layout)
         tensors = self._tensors(space)
+        key = (mode, layout, *(value for value in point if isinstance(value, (int, float))))
         floats = [name for name, one in tensors.items() if one.dtype.is_floating]
         try:
             if key not in self._compiled:
@@ -274,6 +318,44 @@ class Runner:
         except Exception as error:
             return Run(error=f"{type(error).__name__}: {str(error)[:200]}")
         return Run([_array(one) for one in values], [_array(one) for one in gradients], floats)
+
+    def batched(self, points: Sequence[Point], layout: Layout, numbers: Point) -> list[Run] | None:
+        """The runs at many points in one graph, all with the numbers of one point; None where the
+        slice does not run so.
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        space = self._bound(numbers, layout)
+        names = [
+            (at, self._given[one.key])
+            for at, one in enumerate(self.inputs)
+            if one.key in self._given and tf.is_tensor(space[self._given[one.key]])
+        ]
+        tensors = self._tensors(space)
+        floats = [name for name, one in tensors.items() if one.dtype.is_floating]
+        if not tensors:
+            return None
+        try:
+            stacked = tuple(
+                tf.constant(np.stack([point[at] for point in points]), space[name].dtype)
+                for at, name in names
+            )
+            step = self._step(space, list(tensors), floats)
+            data = tf.data.Dataset.from_tensor_slices(stacked)
+            both = tf.autograph.experimental.do_not_convert(
+                lambda *one: tuple(map(tuple, step(*one)))
+            )
+            results = data.map(both).batch(len(points))
+            values, gradients = results.get_single_element()
+        # whatever ends it in a graph
+        except Exception:
+            return None
+        parts = [[_array(one) for one in values], [_array(one) for one in gradients]]
+        return [
+            Run([one[at] for one in parts[0]], [one[at] for one in parts[1]], floats)
+            for at in range(len(points))
+        ]
 
     def _step(self, space: dict[str, Any], names: list[str], floats: list[str]) -> Any:
         import tensorflow as tf
@@ -328,6 +410,19 @@ class Runner:
         lines = [f"def {name}({', '.join(own)}):"]
         lines += [f"    {step.name} = {self._spelled[step.name]}" for step in self.program.steps]
         return "\n".join([*lines, f"    return {self.program.sink}"])
+
+
+def _nearest(operands: Sequence[Any], towards: str) -> Any:
+    """The number among some tensors that is nearest to 0, or the largest one; None without any."""
+    import tensorflow as tf
+
+    flat = [
+        tf.reshape(tf.cast(one, "float64"), [-1]) for one in operands if one.shape.num_elements()
+    ]
+    if not flat:
+        return None
+    numbers = tf.concat(flat, 0)
+    return tf.reduce_min(tf.abs(numbers)) if towards == "zero" else tf.reduce_max(numbers)
 
 
 def _space() -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tfnanlint.syntax.spans import Edit, Span
 
 MOST_CHOICES = 3  # of branches, or callers, that are tried one after the other
 _MOST_SINKS = 12
+_OF_DISCARDED = ("TFN406",)  # what these flag is no part of any result
 _LONG = 60  # steps; a function that computes more is cut behind the flagged statement
 
 
@@ -193,22 +194,24 @@ class _Cuts:
 
     def programs(self) -> list[_Cut]:
         """The slices up to the last value of the function that depends on the site, from the
-        parameters of the function and from beyond, and that of its statement. Where the site's
-        value is thrown away: up to the last value first. Raises `Unsupported`.
+        parameters of the function and from beyond, and that of its statement; where none can be
+        run, that of the site alone. Where the site is a guard whose value is thrown away: up to the
+        last value. Raises `Unsupported`.
         """
         far, idle = self._farthest()
-        own = self._cut(self._statement, True)
+        if far is None and idle is not None and self._finding.code in _OF_DISCARDED:
+            return [idle]
         cuts = [far, self._cut(far.sink, False) if far is not None else None]
-        if own is not None and own.depends:
-            cuts += [own, self._cut(self._statement, False)]
-        if far is None and idle is not None:
-            cuts.insert(0, idle)
-        usable = [cut for cut in cuts if cut is not None and cut.program.steps]
+        cuts += [self._cut(self._statement, True), self._cut(self._statement, False)]
+        usable = self._about_site(cuts) or self._about_site([self._cut(self._site, True)])
         if not usable:
             raise Unsupported(
                 self.reason or "the finding is not about an operation that can be run"
             )
         return list({cut.program: cut for cut in usable}.values())
+
+    def _about_site(self, cuts: list[_Cut | None]) -> list[_Cut]:
+        return [cut for cut in cuts if cut is not None and cut.depends and cut.program.steps]
 
     def _farthest(self) -> tuple[_Cut | None, _Cut | None]:
         """The slice up to the last value that depends on the site, and where none does, that up to

@@ -115,7 +115,7 @@ def _ordinary(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> Any:
 
     lo, hi = one.range.lo, one.range.hi
     if one.kind == NUMBER:
-        return float(_inside(one, np.asarray(draw.uniform(0.3, 2.0))))
+        return float(inside(one, np.asarray(draw.uniform(0.3, 2.0))))
     if one.kind == WHOLE_NUMBER:
         return int(min(max(2.0, lo), hi))
     if dtype == "bool":
@@ -198,9 +198,9 @@ def _edges(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> list[An
         return [none, ~none, draw.integers(0, 2, size=shape).astype(bool)]
     if dtype.startswith(("int", "uint")):
         arrays = [np.zeros(shape), np.ones(shape), draw.integers(0, 4, size=shape)]
-        return [_inside(one, array).astype(dtype) for array in arrays]
+        return [inside(one, array).astype(dtype) for array in arrays]
     return [
-        (_inside(one, np.asarray(array)) + 0.0).astype(_numpy(dtype))
+        (inside(one, np.asarray(array)) + 0.0).astype(_numpy(dtype))
         for array in _float_edges(one, shape, dtype, draw)
     ]
 
@@ -266,7 +266,7 @@ def _admits(one: Input, number: float) -> bool:
     return one.range.lo <= number <= one.range.hi and (number != 0 or one.range.zero)
 
 
-def _inside(one: Input, array: Any) -> Any:
+def inside(one: Input, array: Any) -> Any:
     """An array moved into the range of an input."""
     import numpy as np
 

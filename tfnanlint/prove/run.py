@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Claim, Finding
+from tfnanlint.diagnostics.findings import Claim, Finding, Fix
 from tfnanlint.diagnostics.verdicts import InMode, Proof, Verdict, Witness
 from tfnanlint.pipeline.check import Checked
+from tfnanlint.prove.beyond import BEYOND_VALUES, SAYS_DEAD
 from tfnanlint.prove.host import Host
 from tfnanlint.prove.places import Slices, slices
 from tfnanlint.prove.slices import Unsupported
@@ -38,6 +40,7 @@ class Prover:
     ):
         self._host = Host(budget, python)
         self._sampled = sampled
+        self._answers: dict[str, dict[str, Any]] = {}  # by job
         self._computed = 0.0  # seconds of the worker for this finding
         self._modes = [mode for mode in MODES if mode in modes] or list(MODES)
 
@@ -67,9 +70,15 @@ class Prover:
         )
         return replace(checked, findings=findings)
 
+    def verdict_of_fix(self, source: Source, finding: Finding, fix: Fix) -> Verdict:
+        """The verdict on a finding of a source with one fix."""
+        return self.verdict(source, replace(finding, fixes=(fix,)))
+
     def verdict(self, source: Source, finding: Finding) -> Verdict:
-        """The verdict on a finding of a source."""
+        """The verdict on a finding of a source, and on its first fix."""
         begun, self._computed = time.process_time(), 0.0
+        if finding.code in BEYOND_VALUES:
+            return Verdict(Proof.UNSUPPORTED, BEYOND_VALUES[finding.code])
         try:
             chosen = slices(source, finding)
         except Unsupported as error:
@@ -90,12 +99,20 @@ class Prover:
         """The seconds that were computed since then, here and in the worker."""
         return round(time.process_time() - begun + self._computed, 3)
 
+    def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
+        """The worker's answer, also to a job that it had before."""
+        key = json.dumps(job)
+        if key not in self._answers:
+            self._answers[key] = self._host.run(job)
+        return self._answers[key]
+
     def _executed(self, chosen: Slices, source: Source, finding: Finding) -> Verdict:
-        answer = self._host.run(
+        answer = self._answer(
             {
                 "original": chosen.original.as_dict(),
                 "fixed": None if chosen.fixed is None else chosen.fixed.as_dict(),
                 "equal": chosen.fix is not None and chosen.fix.claim is Claim.EQUAL,
+                "says_dead": finding.code in SAYS_DEAD,
                 "differentiated": finding.differentiated.value,
                 "modes": self._modes,
                 "shown_in": list(finding.modes),
@@ -104,8 +121,11 @@ class Prover:
         )
         self._computed += answer.get("seconds", self._host.seconds)
         proof = Proof(answer["status"])
-        if proof is not Proof.PROVED:
+        if proof is Proof.UNSUPPORTED:
             return Verdict(proof, answer["reason"])
+        fix, refused = fix_words(chosen, answer), refusal(chosen, answer)
+        if proof is not Proof.PROVED:
+            return Verdict(proof, answer["reason"], fix=fix, refused=refused)
         row = source.location(finding.span.start)
         title = f"{finding.code} in {source.path}, {row.words}: {answer['said']}."
         witness = Witness(
@@ -117,26 +137,57 @@ class Prover:
             results(answer),
             line(answer),
         )
-        return Verdict(proof, "", witness, answer["mended"], _fix(chosen, answer))
+        return Verdict(proof, "", witness, answer["mended"], fix, refused)
 
 
 def _rank(verdict: Verdict) -> tuple[int, bool]:
     return _ORDER.index(verdict.proof), verdict.mended is False
 
 
-def _fix(chosen: Slices, answer: dict[str, Any]) -> str:
-    """What the repaired slice does, in words."""
+def fix_words(chosen: Slices, answer: dict[str, Any]) -> str:
+    """What the repaired slice does, in words: `NaN before, finite after; largest difference on
+    1,000 ordinary inputs 0; gradient alive`.
+    """
     if chosen.fix is None:
         return f"none: {chosen.unfixed}" if chosen.unfixed else "none"
-    if answer["mended"] is None:
+    compared = answer.get("compared")
+    if compared is None:
         return f"not run: {chosen.unfixed or answer['unfixed']}"
+    parts = [_on_witness(answer)] if answer["status"] == Proof.PROVED.value else []
+    if compared["inputs"]:
+        parts.append(
+            f"largest difference on {compared['inputs']:,} ordinary inputs"
+            f" {compared['largest']:.2g}"
+        )
+        parts.append("gradient alive" if compared["alive"] else "a gradient is 0 that was not")
+    return "; ".join(parts)
+
+
+def _on_witness(answer: dict[str, Any]) -> str:
+    """What the original and the repaired slice give on a witness."""
     if not answer["mended"]:
         return "NaN or Inf is left on this input"
-    compared = answer["compared"]
-    if not compared["numbers"]:
-        return "finite"
-    alive = "gradient alive" if compared["alive"] else "a gradient is 0 that was not"
-    return (
-        f"finite; largest difference on {compared['numbers']} ordinary numbers"
-        f" {compared['largest']:.2g}; {alive}"
+    return _BEFORE_AND_AFTER.get(answer["kind"], "NaN before, finite after").replace(
+        "NaN before", "Inf before" if answer["said"].endswith("inf") else "NaN before"
     )
+
+
+_BEFORE_AND_AFTER = {
+    "dead": "gradient 0 before, alive after",
+    "digits": "rounding error before, exact after",
+    "test": "condition wrong for NaN before, right after",
+}
+
+
+def refusal(chosen: Slices, answer: dict[str, Any]) -> str:
+    """Why a fix does not do what it claims, in words; empty where it does, or was not run."""
+    compared = answer.get("compared")
+    if chosen.fix is None or compared is None:
+        return ""
+    if answer["mended"] is False:
+        return f"NaN or Inf is left on an input that shows it ({answer['said']})"
+    if not compared["alive"]:
+        return "a gradient is 0 on an ordinary input that was not"
+    if compared["wrong"] and chosen.fix.claim.safe:
+        return f"it changes a result on an ordinary input by {compared['wrong']:.2g} (relative)"
+    return ""

@@ -6,11 +6,14 @@ must be in the range that is known of it.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfnanlint.prove.ascent import ascents
+from tfnanlint.prove.comparison import Comparer
 from tfnanlint.prove.execution import Run, Runner, StepFailed
 from tfnanlint.prove.points import (
     SEED,
@@ -23,14 +26,15 @@ from tfnanlint.prove.points import (
     plain,
     with_nan,
 )
-from tfnanlint.prove.program import NAMES, Input, Program, Step
+from tfnanlint.prove.program import NAMES, TENSOR, Input, Program, Step
 from tfnanlint.prove.sampling import Sampler
 
 MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
-_ORDINARY, _LEAST_ORDINARY = 12, 3  # draws on which the fix is compared
 _LOST = 1e-3  # relative error that counts as lost digits
+_VANISHED = 1e-6  # of an ordinary gradient: nothing is left of it
 _IN_MODES = 40  # points that are tried as a graph, and compiled
+_WANTS_FLOATS = re.compile(r"allowed values: [^\[]*\bfloat\b(?![^\[]*\bint32\b)")
 _OF_DTYPES = (("bool", "bool"), ("not in the list of allowed", "int32"), ("int32", "int32"))
 
 
@@ -75,6 +79,7 @@ class Search:
         self.original = original
         self.fixed = fixed
         self.differentiated = job["differentiated"]
+        self.says_dead = job["says_dead"]  # the finding is about a gradient that is 0
         self.equal = job["equal"]  # the fix is to give the same numbers everywhere
         self.modes: Sequence[str] = job["modes"]
         self.shown_in: Sequence[str] = job["shown_in"]  # the modes of the finding
@@ -111,11 +116,7 @@ class Search:
             if best is not None and best.mended is not False:
                 break
         if best is None:
-            return {
-                "status": "not reproduced",
-                "reason": f"{self.tried} inputs were tried",
-                "tried": self.tried,
-            }
+            return self._not_reproduced(*running[0])
         return self._proved(best, *kept)
 
     # Layouts
@@ -172,6 +173,8 @@ class Search:
         else:
             self._typed_at, self._typed = failed.step.key, set()
             self._untyped = self.original, self.fixed
+        if _WANTS_FLOATS.search(str(failed)):
+            return self._made_floats(failed.step)
         names = NAMES.findall(failed.step.spellings[0])
         loose = [one for one in self.original.inputs if one.name in names and not one.dtype]
         loose = [one for one in loose if one.key not in self._typed]
@@ -182,6 +185,24 @@ class Search:
         self.original = self.original.retyped((chosen,), wanted)
         if self.fixed is not None:
             self.fixed = self.fixed.retyped((chosen,), wanted)
+        self.inputs = _inputs(self.original, self.fixed)
+        return True
+
+    def _made_floats(self, failed: Step) -> bool:
+        """Give the inputs of whole numbers that a step is made of floats; False without any."""
+        behind = self.original.behind(failed.name)
+        steps = [step for step in self.original.steps if step.name in behind]
+        names = {name for step in steps for name in NAMES.findall(step.spellings[0])}
+        whole = [
+            one.key
+            for one in self.original.inputs
+            if one.name in names and one.kind == TENSOR and one.dtype.startswith(("int", "uint"))
+        ]
+        if not whole:
+            return False
+        self.original = self.original.retyped(whole, "float32")
+        if self.fixed is not None:
+            self.fixed = self.fixed.retyped(whole, "float32")
         self.inputs = _inputs(self.original, self.fixed)
         return True
 
@@ -227,11 +248,55 @@ class Search:
             if best is not None and (best.mended is not False or at > MOST_POINTS // 4):
                 break
         if best is None:
+            best = self._on_the_way(layout)
+        if best is None:
             best = self._in_modes(finite[:_IN_MODES], layout)
         if best is None:
             for point in with_nan(self.inputs, layout, self.draw):
                 best = best or self._of_nan(point, layout)
-        return best or self._finite(finite, layout)
+        return best or self._finite(finite, layout) or self._without_gradient(finite, layout)
+
+    def _on_the_way(self, layout: Layout) -> Evidence | None:
+        """The first evidence on a way along a gradient."""
+        assert self._runner is not None
+        for point in ascents(self.inputs, layout, self._runner, self.draw):
+            if self.over:
+                return None
+            before = self._eager(point, layout)
+            evidence = self._at(point, layout, before) if before is not None else None
+            if evidence is not None:
+                return evidence
+        return None
+
+    def _without_gradient(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
+        """A point at which an input has no gradient that has one at ordinary points, where that is
+        what the finding says.
+        """
+        if not self.says_dead or self._runner is None:
+            return None
+        sizes = self._ordinary_gradients(layout)
+        for point in points:
+            before = self._eager(point, layout)
+            if before is None or not before.finite:
+                continue
+            for name, gradient in zip(before.names, before.gradients):
+                size = sizes.get(name, 0.0)
+                largest = float(abs(gradient).max(initial=0.0))
+                if gradient.size and largest < _VANISHED * size:
+                    said = f"the gradient of {name} is {largest:.2g}: nothing is learned there"
+                    return Evidence("dead", said, "eager", point, layout, before, None, None)
+        return None
+
+    def _ordinary_gradients(self, layout: Layout) -> dict[str, float]:
+        """The largest gradient of each input at an ordinary point."""
+        sizes: dict[str, float] = {}
+        for style in range(STYLES):
+            run = self._eager(ordinary(self.inputs, layout, self.draw, style), layout)
+            if run is None or not run.finite:
+                continue
+            for name, gradient in zip(run.names, run.gradients):
+                sizes[name] = max(sizes.get(name, 0.0), float(abs(gradient).max(initial=0.0)))
+        return sizes
 
     def _eager(self, point: Point, layout: Layout) -> Run | None:
         """The run of the original at a point; None where it fails, or where a value is outside of
@@ -330,6 +395,20 @@ class Search:
 
     # The answer
 
+    def _not_reproduced(
+        self, layout: Layout, runner: Runner, repaired: Runner | None
+    ) -> dict[str, Any]:
+        answer: dict[str, Any] = {
+            "status": "not reproduced",
+            "reason": f"{self.tried} inputs were tried",
+            "tried": self.tried,
+            "mended": None,
+            "unfixed": self.unfixed if repaired is None else "",
+        }
+        if repaired is not None:
+            answer["compared"] = self._compared(layout, runner, repaired)
+        return answer
+
     def _proved(
         self, evidence: Evidence, runner: Runner, repaired: Runner | None
     ) -> dict[str, Any]:
@@ -383,21 +462,10 @@ class Search:
         return shown
 
     def _compared(self, layout: Layout, runner: Runner, repaired: Runner) -> dict[str, Any]:
-        """How the repaired slice does on ordinary inputs: the largest relative difference, and
-        whether its gradient is alive.
-        """
-        largest, alive, count = 0.0, True, 0
-        for at in range(_ORDINARY):
-            if self.over and at >= _LEAST_ORDINARY:
-                break
-            point = ordinary(self.inputs, layout, self.draw, at % STYLES)
-            before, after = runner.run(point, layout), repaired.run(point, layout)
-            if before.error or after.error or not before.finite:
-                continue
-            count += before.size
-            largest = max(largest, after.error_of(before))
-            alive = alive and not after.dead_beside(before)
-        return {"numbers": count, "largest": largest, "alive": alive}
+        """How the repaired slice does on ordinary inputs."""
+        gradients = self.differentiated != "no"
+        comparer = Comparer(self.inputs, layout, runner, repaired, gradients)
+        return comparer.compared(self.draw).as_dict()
 
 
 def _inputs(original: Program, fixed: Program | None) -> list[Input]:

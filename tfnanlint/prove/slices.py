@@ -18,8 +18,10 @@ from typing import Any, Final
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.families.layers import Layer
 from tfnanlint.ops.families.nn import activation_named
+from tfnanlint.ops.row import Op
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.traits import is_random
 from tfnanlint.program.functions import Handed
 from tfnanlint.program.scope import Parameter, Point, Scope, unrefined
 from tfnanlint.prove.program import (
@@ -33,7 +35,7 @@ from tfnanlint.prove.program import (
     Range,
     Step,
 )
-from tfnanlint.prove.spell import OPERATORS, callees, method
+from tfnanlint.prove.spell import OPERATORS, callees, method, reached
 from tfnanlint.syntax.spans import Span
 from tfnanlint.values.value import NO_CONSTANT, WHOLE, Note, Value
 
@@ -44,6 +46,7 @@ _NAME: Final = re.compile(r"'([A-Za-z_]\w*)'")
 _DTYPE: Final = re.compile(r"\btf\.((?:b?float|u?int)\d+|bool)\b")
 _FLOAT: Final = "builtins.float"
 _NUMERIC: Final = ("tensor", "array", "number", "unknown")
+_ACTIVATIONS: Final = ("activation", "activation_fn")
 _WORD: Final = re.compile(r"\W+")
 # What an argument of which nothing is known is taken to be.
 _SETTINGS: Final = {"axis": "-1", "axes": "[-1]", "keepdims": "False", "depth": "4"}
@@ -244,7 +247,7 @@ class Slicer:
             return self._made[site]
         if len(self._steps) > MOST_STEPS:
             raise Unsupported("a slice that is too long")
-        if site.library == "layer":
+        if site.library == "layer" or _is_function_layer(site):
             return self._layer(site)
         if not _runnable(site):
             return None
@@ -295,29 +298,32 @@ class Slicer:
     def _layer(self, call: Site) -> str | None:
         """A layer: its linear part is an input, its activation a step."""
         layer = call.values["layer"].obj if "layer" in call.values else None
-        if not isinstance(layer, Layer) or not layer.site.given("activation"):
-            return None
-        activation = layer.site.value("activation").const
-        row = activation_named(activation) if isinstance(activation, str) else None
+        constructor = layer.site if isinstance(layer, Layer) else call
+        row = _activation(constructor)
         if row is None:
-            return None
+            return self._linear(call, constructor).name if _is_linear(constructor) else None
+        linear = self._linear(call, constructor)
+        spellings = tuple(f"{callee}({linear.name})" for callee in reached(row.name))
+        key, name = self._key(spellings[0]), self._fresh(row.name.rpartition(".")[2])
+        step = Step(name, spellings, row.name, Range(), False, key, "", spellings[0])
+        self._steps.append(step)
+        self._keyed[name] = key
+        self._made[call] = step.name
+        self.nodes[call.node] = step.name
+        return step.name
+
+    def _linear(self, call: Site, constructor: Site) -> Input:
+        """The input for what a layer gives before its activation: the same with and without one."""
         linear = self._inputs.get(call)
         if linear is None:
-            said = f"the linear part of {layer.name}"
+            said = f"the linear part of {constructor.op.name}"
             count = self._keys[said] = self._keys.get(said, 0) + 1
             key = f"{said}#{count}"
             name = self._named.get(key) or self._fresh("linear")
             linear = Input(name, key, TENSOR, Range(), "", said)
             self._keyed[name] = key
             self._inputs[call] = linear
-        spelling = f"{row.name}({linear.name})"
-        key, name = self._key(spelling), self._fresh(activation)
-        step = Step(name, (spelling,), row.name, Range(), False, key, "", spelling)
-        self._steps.append(step)
-        self._keyed[name] = key
-        self._made[call] = step.name
-        self.nodes[call.node] = step.name
-        return step.name
+        return linear
 
     # Spellings
 
@@ -402,9 +408,36 @@ class Slicer:
 
 def _runnable(site: Site) -> bool:
     """Whether a site can be run by itself: it computes something of its arguments, and all of these
-    are known.
+    are known. A draw cannot: its numbers are to be chosen.
     """
+    if is_random(site.op.name):
+        return False
     return site.op.pure and not site.hidden and site.node is not None
+
+
+def _activation(constructor: Site) -> Op | None:
+    """The row of the activation that a layer is given; None for none, and where it is not known."""
+    for param in _ACTIVATIONS:
+        if not constructor.given(param):
+            continue
+        value = constructor.value(param)
+        if isinstance(value.const, str) and value.kind == "string":
+            return activation_named(value.const)
+        if isinstance(value.obj, Op) and value.obj.pure:
+            return value.obj
+    return None
+
+
+def _is_function_layer(site: Site) -> bool:
+    """Whether a site is a layer that is a function, as `tf.layers.dense`."""
+    return not site.op.pure and any(param in site.op.params for param in _ACTIVATIONS)
+
+
+def _is_linear(constructor: Site) -> bool:
+    """Whether a layer that could be given an activation has none."""
+    could = [param for param in _ACTIVATIONS if param in constructor.op.params]
+    given = [constructor.value(param) for param in could if constructor.given(param)]
+    return bool(could) and all(value.kind == "none" or value.const == "linear" for value in given)
 
 
 def _number(number: float) -> str:

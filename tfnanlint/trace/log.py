@@ -50,6 +50,7 @@ _OF_TENSORS = re.compile(
     r"shape:|# of [-+\w]+ elements:|Input tensors?\b|\d+: (?:tf\.)?[Tt]ensor\("
 )
 _NODE_ALONE = "gradient-node"  # what every message about a gradient names besides
+_PARTS = ("check-numerics", _NODE_ALONE)  # of a message of `enable_check_numerics`
 _MOST_BELOW = 700  # lines behind a message that belong to it: a stack of 300 frames
 _MOST_ABOVE = 300
 
@@ -163,7 +164,7 @@ def _is_told(
     if not matches:
         return False
     last, former, _ = matches[-1]
-    if former.name == "enable-check-numerics" and family.name == "check-numerics":
+    if former.name == "enable-check-numerics" and family.name in _PARTS:
         return number - last < _MOST_BELOW
     return family is former and family.written == (Written.NOWHERE,)
 
