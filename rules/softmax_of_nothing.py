@@ -62,7 +62,7 @@ SUMS = frozenset(traits.ADDITIONS)
     "softmax-of-nothing",
     on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp tf.multiply",
     needs="inf Inf INF tf.multiply:np.inf tf.multiply:math.inf tf.multiply:inf') tf.multiply:inf\")",
-    fixes="lowest",
+    fixes="finite_mask",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == "tf.multiply":

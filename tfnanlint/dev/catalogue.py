@@ -112,6 +112,8 @@ _SHARED = {
     "cross_entropy_repairs": "rule/cross_entropies",
     "input_masks": "rule/input_masks",
     "late_guard_repairs": "rule/late_guards",
+    "powers": "rule/powers",
+    "float16_masks": "rule/float16_masks",
     "here": "rule/registry",
 }
 # Of these the repairs of other modules that they use count, too.
@@ -120,6 +122,8 @@ _COMPOSED = (
     "cross_entropy_repairs",
     "late_guard_repairs",
     "input_masks",
+    "powers",
+    "float16_masks",
 )
 
 

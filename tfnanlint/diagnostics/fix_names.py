@@ -100,10 +100,8 @@ TITLES: Final[dict[str, tuple[str, ...]]] = {
     "from_logits": ("set from_logits=True in the loss",),
     "no_from_logits": ("set from_logits=False, because these are probabilities",),
     "activation": ("give the last layer activation …",),
-    "lowest": (
-        "mask with the lowest finite number",
-        "mask with the lowest number of the dtype",
-    ),
+    "lowest": ("mask with the lowest number of the dtype",),
+    "finite_mask": ("mask with a finite number",),
     "select": ("select with the mask instead of adding",),
     "float32": ("compute the last layer in float32", "compute the mean in float32"),
     "check_numerics": ("check all ops for NaN and Inf instead",),
