@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tfnanlint.diagnostics.findings import Edit
-from tfnanlint.rewrite.line_breaks import line_breaks, longest_allowed
+from tfnanlint.rewrite.line_breaks import line_breaks, style_of
 from tfnanlint.syntax.edits import Shift, edits_apply
 from tfnanlint.syntax.source import Source, Span
 
@@ -41,8 +41,8 @@ def replaced(text: str, new: str) -> str:
         start = text.find("OLD", start + 1)
     shift = Shift(edits)
     source = Source("x.py", edits_apply(text, edits))
-    limit = longest_allowed(Source("x.py", text))
-    return edits_apply(source.text, line_breaks(source, shift.regions, limit))
+    style = style_of(Source("x.py", text))
+    return edits_apply(source.text, line_breaks(source, shift.regions, style))
 
 
 def formatted(text: str, width: int = 88) -> str:
@@ -86,6 +86,21 @@ def test_a_line_stays_where_the_code_has_longer_ones():
 def test_what_has_no_safe_place_for_a_break_stays_on_its_line(text):
     long = "tf.function_of_a_name(that_is_long_and_longer, and_longer_and_longer, and_so_on) * tf.f"
     assert replaced(text, long) == text.replace("OLD", long)
+
+
+def test_a_formatted_statement_over_several_lines_is_laid_out_anew():
+    text = formatted(f"z = y / tf.reduce_sum({LONG} * tf.square({LONG}), axis=-1, keepdims=True)\n")
+    assert text.count("\n") == 3
+    for new, style in (
+        (f"tf.divide(y, {text[8:-1]})\n", text),
+        (f"tf.math.divide_no_nan(y, {text[8:-1]}, name=1)\n", text),
+    ):
+        source = Source("x.py", "z = " + new)
+        whole = Span(0, len(source.text) - 1)
+        edits = line_breaks(source, [whole], style_of(Source("x.py", style)))
+        assert edits_apply(source.text, edits) == formatted(source.text)
+        by_hand = Source("x.py", f"z = f({LONG},\n      {LONG}, a)\n")
+        assert line_breaks(source, [whole], style_of(by_hand)) == []
 
 
 def test_a_comment_behind_a_statement_stays_behind_it():

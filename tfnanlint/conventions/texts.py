@@ -8,7 +8,7 @@ from typing import Final
 _MODEL_UNDER_XLA: Final = re.compile(r"\.compile\([^#\n]*jit_compile\s*=\s*True")
 _FIRST_VERSION: Final = re.compile(
     r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|"
-    r"is_nan|div|summary\.merge_all)\b"
+    r"is_nan|div|summary\.merge_all)\b|\bshape(?:\(\))?\[-?\d+\]\.value\b"
 )
 _OLD_KERAS: Final = re.compile(r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b")
 _NETWORK: Final = re.compile(
@@ -42,7 +42,9 @@ def compiles_model(text: str) -> bool:
 
 
 def is_first_version(text: str) -> bool:
-    """Whether a file uses what TensorFlow 2 does not have: `tf.placeholder`, `tf.log`."""
+    """Whether a file uses what TensorFlow 2 does not have: `tf.placeholder`, `tf.log`,
+    `x.shape[0].value`.
+    """
     return _FIRST_VERSION.search(text) is not None
 
 

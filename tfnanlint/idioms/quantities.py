@@ -19,6 +19,7 @@ from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     ADDING_UP,
     ADDITIONS,
+    CASTS,
     EXTREMES,
     LINEAR_IN_FIRST,
     OF_FIRST,
@@ -97,8 +98,10 @@ def whole(value: Value, depth: int = _DEPTH) -> bool:
     """Whether every element is a whole number: of casts of comparisons, rounded numbers, labels,
     and what is added up of them.
     """
+    if _of_truths(value):
+        return True
     value = plain(widest(plain(value)))
-    if value.dtype == "bool" or value.dtype in WHOLE or value.exact and value.lo == int(value.lo):
+    if value.dtype in WHOLE or value.exact and value.lo == int(value.lo):
         return True
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
@@ -114,6 +117,19 @@ def whole(value: Value, depth: int = _DEPTH) -> bool:
     return bool(params) and all(
         [not site.given(param) or whole(site.value(param), depth - 1) for param in params]
     )
+
+
+def _of_truths(value: Value) -> bool:
+    """Whether a value is true or false, as a number or not: `tf.to_float(tf.cast(ids, tf.bool))`."""
+    for _ in range(_DEPTH):
+        site = value.origin
+        if value.dtype == "bool" or not isinstance(site, Site):
+            break
+        param = site.op.passes or ("x" if site.op.name in CASTS else "")
+        if not site.given(param):
+            break
+        value = site.value(param)
+    return value.dtype == "bool"
 
 
 def scale(value: Value, depth: int = 4) -> Site | None:

@@ -20,7 +20,7 @@ from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.files.write import Refused, encoded, write
 from tfnanlint.rewrite.bindings import back, clash, misnamed, moved
 from tfnanlint.rewrite.hole_test import only_edits_changed
-from tfnanlint.rewrite.line_breaks import line_breaks, longest_allowed
+from tfnanlint.rewrite.line_breaks import line_breaks, style_of
 from tfnanlint.syntax.edits import Shift, composed, edits_apply, in_order
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.source import Source, Span, Uneditable, Unreadable, decode, encode, fixable
@@ -77,7 +77,7 @@ def fix_source(
         )
         return FixResult(source, [], 0, [problem])
     left = work.settle()
-    work.break_lines(longest_allowed(source))
+    work.break_lines(source)
     return FixResult(
         work.source,
         [(one.finding, one.fix) for one in work.applied],
@@ -164,10 +164,12 @@ class _Work:
             else []
         )
 
-    def break_lines(self, limit: int) -> None:
-        """Break the lines that fixes made longer than a limit, where that changes no code."""
+    def break_lines(self, original: Source) -> None:
+        """Break the lines that fixes made too long for a file, where that changes no code."""
         regions = [*self.written, *(region for one in self.applied for region in one.regions)]
-        shift = Shift(line_breaks(self.source, regions, limit))
+        if not regions:
+            return
+        shift = Shift(line_breaks(self.source, regions, style_of(original)))
         if not shift.edits:
             return
         text = edits_apply(self.source.text, shift.edits)

@@ -2,7 +2,8 @@
 them.
 
 A statement that gets too long is broken at its last bracket, or put into parentheses; what is still
-too long is broken after its commas, or before its operators.
+too long is broken after its commas, or before its operators. In a file that is formatted so already
+a statement over several lines is laid out anew.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Final
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.rewrite.imports import line_end
-from tfnanlint.syntax.source import Source, Span
+from tfnanlint.syntax.source import Source, Span, Unreadable
 
 LINE: Final = 88  # a line that most formatters leave alone
 _SIMPLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
@@ -38,16 +39,40 @@ _KEYWORDS: Final = frozenset("return and or not in is if else lambda for yield a
 _ASSIGNING: Final = re.compile(r"(\*\*|//|>>|<<|[-+*/%@&|^])?=")
 _UNBROKEN: Final = frozenset(("lambda", "for", "yield", "await", ":="))
 _MAX_DEPTH: Final = 40
+_MAX_STATEMENTS: Final = 40  # statements over several lines that tell how a file is formatted
+_MOST: Final = 0.9
 
 
-def longest_allowed(source: Source) -> int:
-    """How long a line of a file may get: as the longest of its code, or what formatters allow."""
-    return max(LINE, source.longest_line_of_code)
+@dataclass(frozen=True)
+class Style:
+    """How a file is laid out: how long its lines may get, and whether a formatter broke them."""
+
+    limit: int
+    formatted: bool
 
 
-def line_breaks(source: Source, regions: Iterable[Span], limit: int) -> list[Edit]:
-    """The edits that break the lines in some regions of a source which are longer than a limit; []
-    where there are none, or no safe place to break them. They change nothing but blanks, and add
+def style_of(source: Source) -> Style:
+    """The style of a file: lines as long as the longest of its code, or as formatters allow."""
+    limit = max(LINE, source.longest_line_of_code)
+    if limit > LINE:
+        return Style(limit, False)
+    try:
+        nodes = [node for node in ast.walk(source.tree) if isinstance(node, _SIMPLE)]
+    except Unreadable:
+        return Style(limit, False)
+    broken = [node for node in nodes if node.end_lineno != node.lineno]
+    stable = [
+        not edits
+        for node in broken[:_MAX_STATEMENTS]
+        if _is_alone(source, source.span(node))
+        and (edits := _laid_out(source, node, limit)) is not None
+    ]
+    return Style(limit, bool(stable) and sum(stable) >= _MOST * len(stable))
+
+
+def line_breaks(source: Source, regions: Iterable[Span], style: Style) -> list[Edit]:
+    """The edits that break the lines in some regions of a source which are too long for its style;
+    [] where there are none, or no safe place to break them. They change nothing but blanks, and add
     commas and parentheses that mean nothing.
     """
     starts = source.line_starts
@@ -56,10 +81,16 @@ def line_breaks(source: Source, regions: Iterable[Span], limit: int) -> list[Edi
         for region in regions
         for row in range(_row(starts, region.start), _row(starts, region.end) + 1)
     }
-    long = [row for row in sorted(rows) if len(_code(source, row)) > limit]
-    if not long or any(_code(source, row).lstrip()[:1] in ("%", "!") for row in long):
+    long = [row for row in sorted(rows) if len(_code(source, row)) > style.limit]
+    if any(_code(source, row).lstrip()[:1] in ("%", "!") for row in long):
         return []
-    return [found for node in _statements(source, long) for found in _breaks(source, node, limit)]
+    found: list[Edit] = []
+    for node in _statements(source, sorted(rows) if style.formatted else long):
+        edits = _laid_out(source, node, style.limit)
+        if edits is None or node.end_lineno != node.lineno and not style.formatted:
+            edits = _breaks(source, node, style.limit)
+        found += edits
+    return found
 
 
 def _row(starts: list[int], place: int) -> int:
@@ -103,6 +134,7 @@ class _Token:
     row: int
     depth: int  # of the brackets around it
     binary: bool  # an operator between two operands, a comma
+    blanks: str  # what stands before it, where it begins a row
 
 
 @dataclass(frozen=True)
@@ -117,19 +149,79 @@ class _Line:
 
 
 def _breaks(source: Source, node: ast.stmt, limit: int) -> list[Edit]:
-    """The edits that break the lines of a statement which are too long; [] where that is not
+    """The edits that break the rows of a statement which are too long; [] where that is not
     possible.
     """
     span = source.span(node)
     tokens = _tokens(source.slice(span), span.start)
     if not tokens:
         return []
+    layout = _Layout(tokens, limit, _indent_of(source, span))
+    return _edits(source, span, tokens, layout)
+
+
+def _laid_out(source: Source, node: ast.stmt, limit: int) -> list[Edit] | None:
+    """The edits that lay a statement out as if it stood on one line; None where it has comments, or
+    commas and parentheses that keep its lines apart.
+    """
+    span = source.span(node)
+    text = source.slice(span)
+    tokens = _tokens(text, span.start)
+    if not tokens or _is_kept_apart(tokens):
+        return None
+    joined, place = [], 0
+    for token, before in zip(tokens, [None, *tokens]):
+        if before is not None:
+            place += len(_between(source.text, before, token))
+        joined.append(replace(token, start=place, end=place + len(token.text), row=1))
+        place += len(token.text)
+    layout = _Layout(joined, limit, _indent_of(source, span))
+    return _edits(source, span, tokens, layout)
+
+
+def _indent_of(source: Source, span: Span) -> str:
     start = source.line_starts[_row(source.line_starts, span.start)]
-    layout = _Layout(source.text, tokens, limit, source.text[start : span.start])
-    return [
-        Edit(Span(place, end), text.replace("\n", line_end(source, start)))
-        for place, end, text in layout.edits()
-    ]
+    return source.text[start : span.start]
+
+
+def _is_kept_apart(tokens: list[_Token]) -> bool:
+    """Whether formatters keep the lines of a statement apart: it has a comma before a closing
+    bracket, or a value in parentheses.
+    """
+    for before, token in zip(tokens, tokens[1:]):
+        if token.text in _CLOSING and before.text == ",":
+            return True
+        is_value = before.depth == 0 and (
+            before.text == "return" or _ASSIGNING.fullmatch(before.text) is not None
+        )
+        if is_value and token.text == "(" and tokens[0].row != tokens[-1].row:
+            return True
+    return False
+
+
+def _between(text: str, before: _Token, token: _Token) -> str:
+    """The blanks between two tokens that stand on one line."""
+    if before.row == token.row:
+        return text[before.end : token.start]
+    return "" if before.text in _OPENING or token.text in (*_CLOSING, ".") else " "
+
+
+def _edits(source: Source, span: Span, tokens: list[_Token], layout: _Layout) -> list[Edit]:
+    """The edits that put between the tokens of a statement what a layout wants there."""
+    ending = line_end(source, source.line_starts[_row(source.line_starts, span.start)])
+    wanted, closing = layout.separators()
+    found: list[Edit] = []
+    for index, (before, token) in enumerate(zip(tokens, tokens[1:])):
+        new = wanted.get(index + 1)
+        if new is None and layout.is_whole:
+            new = _between(source.text, before, token)
+        if new is not None:
+            new = new.replace("\n", ending)
+            if source.text[before.end : token.start] != new:
+                found.append(Edit(Span(before.end, token.start), new))
+    if closing:
+        found.append(Edit(Span(span.end, span.end), closing.replace("\n", ending)))
+    return found
 
 
 def _tokens(text: str, offset: int) -> list[_Token]:
@@ -152,7 +244,9 @@ def _tokens(text: str, offset: int) -> list[_Token]:
             binary = one.string == "," or one.string in _PRIORITIES and operand
             row, column = one.start
             place = starts[row - 1] + column + offset
-            found.append(_Token(one.string, place, place + len(one.string), row, depth, binary))
+            blanks = text[starts[row - 1] : place - offset]
+            end = place + len(one.string)
+            found.append(_Token(one.string, place, end, row, depth, binary, blanks))
             depth += one.string in _OPENING
     except (tokenize.TokenError, SyntaxError):
         return []
@@ -167,29 +261,22 @@ def _is_operand(text: str) -> bool:
 class _Layout:
     """One statement laid out anew."""
 
-    def __init__(self, text: str, tokens: list[_Token], limit: int, indent: str):
-        self._text = text
+    def __init__(self, tokens: list[_Token], limit: int, indent: str):
         self._tokens = tokens
         self._limit = limit
         self._indent = indent
         self._closing = ""  # what is written behind the statement
+        self.is_whole = tokens[0].row == tokens[-1].row
 
-    def edits(self) -> Iterator[tuple[int, int, str]]:
-        """(start, end, text) of what is put between tokens."""
-        tokens = self._tokens
-        lines = (
-            self._whole()
-            if tokens[0].row == tokens[-1].row
-            else [line for row in self._rows() for line in row]
-        )
-        for one, other in zip(lines, lines[1:]):
-            if one.last == other.first:
-                start, end = tokens[one.last - 1].end, tokens[other.first].start
-                text = f"{one.trail}\n{other.indent}{other.lead}"
-                if self._text[start:end] != text:
-                    yield start, end, text
-        if self._closing:
-            yield tokens[-1].end, tokens[-1].end, self._closing
+    def separators(self) -> tuple[dict[int, str], str]:
+        """What is put before tokens that begin a line, by their indices; and behind the last."""
+        lines = self._whole() if self.is_whole else [one for row in self._rows() for one in row]
+        found = {
+            line.first: f"{before.trail}\n{line.indent}{line.lead}"
+            for before, line in zip(lines, lines[1:])
+            if before.last == line.first
+        }
+        return found, self._closing
 
     def _whole(self) -> list[_Line]:
         """The lines of a statement on one line."""
@@ -212,9 +299,7 @@ class _Layout:
             last = first
             while last < len(tokens) and tokens[last].row == tokens[first].row:
                 last += 1
-            start = self._text.rfind("\n", 0, tokens[first].start) + 1
-            blanks = self._text[start : tokens[first].start]
-            line = _Line(first, last, blanks if first else self._indent)
+            line = _Line(first, last, tokens[first].blanks if first else self._indent)
             yield self._inside(line) if self._is_element(line) else [line]
             first = last
 

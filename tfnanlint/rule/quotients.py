@@ -21,10 +21,18 @@ from tfnanlint.idioms.quantities import (
 from tfnanlint.idioms.vanishing import not_counted
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import ADDITIONS, CLIPS, LINEAR, QUOTIENTS, WHOLE_DIVISIONS
+from tfnanlint.ops.traits import (
+    ADDITIONS,
+    CLIPS,
+    LINEAR,
+    LOGARITHMS,
+    QUOTIENTS,
+    WHOLE_DIVISIONS,
+)
 from tfnanlint.program.scope import Point
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context, Part
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import INF, WHOLE, Note, Value
 
@@ -48,6 +56,9 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     masked = here.masked(division)
     if masked is not None and masked.by_result:
         return []  # the program asks whether the result is finite
+    if _has_guarded_twin(here, division):
+        here.no_fix = "the other branch gives 0 there: callers choose between the two"
+        return []
     name = _empty_guard(here, divisor)
     if name:
         here.no_fix = f"'{name}' is its guard and is 0: give it a value above 0"
@@ -66,6 +77,35 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
         # of Inf the program makes a finite number, and still does
         return floor(here, division, param)
     return _BY_QUANTITY[quantity(divisor)](here, division, param)
+
+
+def _has_guarded_twin(here: Context, division: Site) -> bool:
+    """Whether a division stands in one branch of an `if` of which the other divides without NaN: the
+    `else` of `if self.no_nan:`.
+    """
+    inner: ast.AST = division.node
+    for outer in here.around(division.node):
+        if isinstance(outer, ast.If) and inner is not outer.test:
+            twin = outer.orelse if inner in outer.body else outer.body
+            calls = [
+                node
+                for statement in twin
+                for node in ast.walk(statement)
+                if isinstance(node, ast.Call)
+            ]
+            if any(leaf(call.func).endswith("no_nan") for call in calls):
+                return True
+        inner = outer
+    return False
+
+
+def _is_logged(here: Context, division: Site) -> bool:
+    """Whether the logarithm of a quotient is taken at once, which is -inf where that is 0."""
+    outer = next(iter(here.around(division.node)), None)
+    if not isinstance(outer, ast.Call) or division.point is None:
+        return False
+    log = here.site(outer, division.point)
+    return log is not None and log.op.name in LOGARITHMS
 
 
 def _empty_guard(here: Context, divisor: Value) -> str:
@@ -118,6 +158,9 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
         or division.value(param).dtype in WHOLE
         or any(one not in division.args for one in {"x", param})
     ):
+        return []
+    if _is_logged(here, division):
+        here.no_fix = "the logarithm of 0 is -inf: subtract the logarithms of both"
         return []
     if here.speller.library(division) == "K" and not here.speller.can(template, division):
         return []  # a file of Keras alone gets no import of TensorFlow for it

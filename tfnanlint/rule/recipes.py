@@ -42,6 +42,7 @@ from tfnanlint.rule.logarithms import (
 )
 from tfnanlint.rule.registry import Changed, Context, Part
 from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
@@ -380,6 +381,10 @@ def _in_order(
     or is not small against what stands there, or where a later choice asks whether the root is
     above 0.
     """
+    option = _own_option(here, root)
+    if option:
+        here.no_fix = f"'{option}' adds an epsilon under this root: callers choose"
+        return []
     if here.masks.keeps_positive(root):
         return exact
     if _is_of_angle(here, root):
@@ -401,6 +406,40 @@ def _in_order(
         return exact
     shifted = moved(parts, eps)
     return [*exact, *shifted] if exact_first else [*shifted, *exact]
+
+
+def _own_option(here: Context, root: Site) -> str:
+    """The setting that adds a number to what stands under a root, `if self.add_eps: x = x + eps`
+    before it; "" where there is none.
+    """
+    under_root = root.args.get(root.op.main)
+    scope = root.point.scope if root.point is not None else None
+    if not isinstance(under_root, ast.Name) or scope is None or scope.function is None:
+        return ""
+    for node in nodes_in(scope.node):
+        if (
+            isinstance(node, ast.If)
+            and isinstance(node.test, (ast.Name, ast.Attribute))
+            and not node.orelse
+            and node.lineno < root.node.lineno
+            and len(node.body) == 1
+            and _adds_to(node.body[0], under_root.id)
+        ):
+            return ast.unparse(node.test)
+    return ""
+
+
+def _adds_to(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement is `name = name + something` or `name += something`."""
+    if isinstance(statement, ast.AugAssign):
+        target: ast.expr = statement.target
+        return (
+            isinstance(statement.op, ast.Add) and isinstance(target, ast.Name) and target.id == name
+        )
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+        return False
+    return isinstance(value.left, ast.Name) and value.left.id == name
 
 
 def _is_of_angle(here: Context, root: Site) -> bool:
