@@ -219,7 +219,12 @@ def test_the_configuration_chooses_among_the_fixes(wire, tmp_path):
         "workspace/didChangeWatchedFiles",
         {"changes": [{"uri": (tmp_path / "tfnanlint.toml").as_uri(), "type": 2}]},
     )
-    wait_for(lambda: all("ignore" in one["title"] for one in actions(wire, wire.uri, ["quickfix"])))
+    wait_for(
+        lambda: all(
+            "ignore" in one["title"] or "command" in one
+            for one in actions(wire, wire.uri, ["quickfix"])
+        )
+    )
 
 
 def test_fix_all_takes_safe_claims_only(wire, tmp_path):

@@ -128,8 +128,8 @@ text{font:13px ui-monospace,'DejaVu Sans Mono',Menlo,monospace;fill:#24292f}.in{
 .from{stroke:#7fb2ff}.gradient{fill:#7fb2ff}.bad{fill:#ff8a95}
 .badline{stroke:#ff8a95}.rule{stroke:#3a424b}}
 @media screen and (prefers-reduced-motion:no-preference){
-.panel{animation:lit 12s infinite}.p1{animation-delay:3s}
-.p2{animation-delay:6s}.p3{animation-delay:9s}
+.panel{animation:lit 12s infinite}.p1{animation-delay:-9s}
+.p2{animation-delay:-6s}.p3{animation-delay:-3s}
 @keyframes lit{0%,24%{opacity:1}27%,97%{opacity:.5}100%{opacity:1}}}
 """
 

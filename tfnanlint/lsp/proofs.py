@@ -81,7 +81,8 @@ class Proofs:
         """Find out whether a Python has TensorFlow."""
         if python not in self._has_tensorflow:
             self._has_tensorflow[python] = False
-            self._run(self._looked(python))
+            if sys.platform == "linux":
+                self._run(self._looked(python))
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         """Have something done while the server goes on."""

@@ -142,6 +142,9 @@ class Sampler:
         dead = _balance([y == 0 and not _alike(y, z) for y, z in pairs])
         if dead:
             return 1 + dead
+        broken = any(isinstance(y, str) for part in _PARTS for y in before[part])
+        if broken and any(isinstance(y, float) for y in after["value"]):
+            return 0.05  # nothing is finite: the repaired code is shown beside it
         unlike = [not _alike(y, z) for y, z in zip(before["value"], after["value"])]
         return 0.1 + _balance(unlike) if any(unlike) else 0.0
 

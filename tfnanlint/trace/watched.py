@@ -33,8 +33,7 @@ def run(words: list[str]) -> int:
     sys.path.insert(0, os.getcwd() if module else os.path.dirname(os.path.abspath(program)))
     import tensorflow as tf
 
-    tf.debugging.enable_check_numerics(stack_height_limit=_TALLEST, path_length_limit=4096)
-    _spare_references()
+    begin()
     try:
         if module:
             runpy.run_module(program, run_name="__main__", alter_sys=True)
@@ -95,18 +94,22 @@ def begin() -> None:
     import tensorflow as tf
 
     tf.debugging.enable_check_numerics(stack_height_limit=_TALLEST, path_length_limit=4096)
+    _spare_references()
 
 
 @contextmanager
 def unchecked() -> Iterator[None]:
     """Check no operation for a while."""
-    import tensorflow as tf
+    from tensorflow.python.framework import op_callbacks
 
-    tf.debugging.disable_check_numerics()
+    checks = list(op_callbacks.context.context().op_callbacks)
+    for check in checks:
+        op_callbacks.remove_op_callback(check)
     try:
         yield
     finally:
-        begin()
+        for check in checks:
+            op_callbacks.add_op_callback(check)
 
 
 def text_of(error: BaseException) -> str:
