@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfnanlint.config.layers import Policy
-from tfnanlint.diagnostics import fix_names, notices
+from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.files.kinds import NOTEBOOK, relevant
 from tfnanlint.suppression import comments as suppress
@@ -207,7 +207,11 @@ class Checking:
             )
         whole = finding if self._analysis is None else self._analysis.repaired(finding)
         names = self._fixes.get(finding.code)
-        return whole if names is None else fix_names.narrowed(whole, names)
+        if names is None:
+            return whole
+        from tfnanlint.diagnostics.fix_names import narrowed
+
+        return narrowed(whole, names)
 
     def close(self) -> None:
         """Let go of all that fixes are made from."""

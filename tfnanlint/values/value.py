@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Iterable
 
 from tfnanlint.values.tuples import Fields
+from tfnanlint.values.words import UNBOUNDED
 
 INF: Final = math.inf
 LARGEST_AXIS: Final = 2.0**31 - 1  # int32, the dtype of tf.shape
@@ -347,9 +348,6 @@ def is_numeric(value: Value) -> bool:
     shape, string or object.
     """
     return value.kind in _NUMERIC and value.dtype not in NO_FLOATS
-
-
-UNBOUNDED: Final = "unbounded"
 
 
 def words(value: Value) -> str:
