@@ -175,7 +175,7 @@ class Checking:
 
         try:
             self._analysis = flow.Analysis(
-                source, policy.rules, policy.setup, policy.drafted, within, facts, policy.shown
+                source, policy.running, policy.setup, policy.drafted, within, facts, policy.shown
             )
         except Unreadable as error:
             self.complete = False
@@ -224,7 +224,7 @@ def _filtered(
     found: list[Finding], source: Source, policy: Policy, cut_short: tuple[str, ...]
 ) -> Checked:
     """What is left of the findings of all rules, with what is wrong with comments and cells."""
-    found = _most_specific(found, policy)
+    found = [finding for finding in _most_specific(found, policy) if not policy.holds(finding)]
     outcome = (
         suppress.apply(found, source, policy)
         if policy.comments
