@@ -336,11 +336,11 @@ _NUMERIC = frozenset({"tensor", "array", "number", "unknown"})
 
 
 def number_text(number: float) -> str:
-    """A bound as people write it: 0, 1e-07, inf."""
+    """A bound as people write it: 0, 1e-7, inf."""
     if number == int(number) if math.isfinite(number) else False:
         if abs(number) < 1e6:
             return str(int(number))
-    return f"{number:.6g}"
+    return f"{number:.6g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
 def is_numeric(value: Value) -> bool:
