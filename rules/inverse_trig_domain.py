@@ -48,6 +48,7 @@ from tfnanlint.api import (
     evidence,
     looks_for_nan,
     named_safe,
+    repairs,
     rounded,
     rule,
     truth_only,
@@ -184,9 +185,9 @@ def cost(inverse: Site, margin: str, dtype: str) -> str:
     """What a margin costs: by how much an angle next to the edge moves."""
     if inverse.op.name not in CUT:
         return f"arguments beyond the margin change by {margin} and get no gradient"
-    angle = math.acos(rounded(1 - float(margin), dtype))
+    angle = repairs.one_digit(math.acos(rounded(1 - float(margin), dtype)))
     return (
-        f"results closer than {angle:.0e} to the result at the edge stop at that distance and get "
+        f"results closer than {angle} to the result at the edge stop at that distance and get "
         "no gradient"
     )
 

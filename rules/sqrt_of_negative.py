@@ -172,7 +172,7 @@ def exact(root: Site, minus: Site, written: moments.Variance, here: Context) -> 
             f"{template} + {eps}",
             title="use reduce_variance, which is never negative",
             claim=Claim.SHIFTED,
-            cost=f"the root is {float(eps) ** 0.5:.0e} instead of 0 at 0",
+            cost=f"the root is {repairs.rooted(eps)} instead of 0 at 0",
             **holes,
         )
     return here.rewrite(

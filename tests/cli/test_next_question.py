@@ -12,6 +12,7 @@ import pytest
 
 from tfnanlint import __version__
 from tfnanlint.cli.markdown import folded
+from tfnanlint.cli.watch import filter_below
 from tfnanlint.config.keys import hint
 from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.pipeline.check import Checked
@@ -160,6 +161,28 @@ def test_a_wrong_flag_is_told_in_two_lines(shell):
         "error: unknown argument `--no-such-flag`\n"
         "usage: tfnanlint check [OPTIONS] ...; see tfnanlint check --help\n"
     )
+
+
+def test_what_may_be_left_out_is_not_said_to_be_missing(shell):
+    assert shell.run("baseline").err.startswith(
+        "error: the following arguments are required: action\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "path, matters",
+    [
+        ("/w/build/p/a.py", True),
+        ("/w/build/p/sub/a.ipynb", True),
+        ("/w/build/p/pyproject.toml", True),
+        ("/w/build/p/build/a.py", False),
+        ("/w/build/p/sub/.venv/a.py", False),
+        ("/w/build/p/a.txt", False),
+        ("/w/build/other/a.py", False),
+    ],
+)
+def test_changes_count_by_what_is_below_the_watched_folder(path, matters):
+    assert filter_below(["/w/build/p"])(None, path) == matters
 
 
 def test_the_rules_are_listed(shell):

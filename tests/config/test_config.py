@@ -292,3 +292,19 @@ def test_a_configuration_that_is_no_regular_file_is_refused(project):
     outcome = project.check()
     assert outcome.code == 2
     assert "not a regular file" in outcome.err or "Is a directory" in outcome.err
+
+
+def test_a_rule_that_is_ignored_holds_its_place(shell):
+    """What is switched off is off: a more general rule does not say the same in its place."""
+    shell.write("a.py", "import tensorflow as tf\ny = tf.log(tf.nn.softmax(z))\nw = tf.log(x)\n")
+    assert shell.check().places == ["2 TFN301", "3 TFN101"]
+    assert shell.check("--ignore", "TFN301").places == ["3 TFN101"]
+    assert shell.check("--per-file-ignores", "a.py:TFN301").places == ["3 TFN101"]
+    assert shell.check("--config", 'ignore = ["TFN301"]').places == ["3 TFN101"]
+    assert shell.check("--select", "TFN101").places == ["2 TFN101", "3 TFN101"]
+    assert shell.check("--ignore", "TFN301,TFN101").places == []
+    assert "TFN301" not in shell.run("config", "--show", ".", "--ignore", "TFN301").text
+    shell.write(
+        "a.py", "import tensorflow as tf\ny = tf.log(tf.nn.softmax(z))  # tfn: ignore[TFN301]\n"
+    )
+    assert shell.check("--ignore", "TFN301").places == []

@@ -239,6 +239,8 @@ def test_only_a_rewrite_loads_libcst(tmp_path):
     bad = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.softmax(x))\n"
     assert set(loaded(tmp_path, bad)) <= {"libcst"}
     assert loaded(tmp_path, bad, "--select", "TFN407") == []
+    for name in ("concise", "github", "json"):  # findings, and no fixes
+        assert loaded(tmp_path, bad, "--output-format", name, "--unfixable", "ALL") == []
 
 
 # Generated text

@@ -46,6 +46,8 @@ class _Parser(argparse.ArgumentParser):
         wrong = re.match(r"argument \S+: invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if wrong:
             message += hint(wrong[1], re.findall(r"[^\s,']+", wrong[2]))
+        # argparse counts paths among what is missing, which may be left out
+        message = re.sub(r"(?<=are required: )(\w+), PATH$", r"\1", message)
         self.exit(
             2, f"error: {message}\nusage: {self.prog} [OPTIONS] ...; see {self.prog} --help\n"
         )

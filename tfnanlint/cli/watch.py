@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.config.keys import DEFAULT_EXCLUDE
@@ -33,7 +34,7 @@ def watch(arguments: argparse.Namespace) -> int:
     ]
     try:
         _check(command)
-        for _ in changes(*tops, watch_filter=_matters, raise_interrupt=True):
+        for _ in changes(*tops, watch_filter=filter_below(tops), raise_interrupt=True):
             _check(command)
     except KeyboardInterrupt:
         pass
@@ -59,8 +60,18 @@ def _tops(paths: list[str]) -> list[str]:
     )
 
 
-def _matters(_: object, path: str) -> bool:
-    """Whether a change of a file can change what is found."""
+def filter_below(tops: Sequence[str]) -> Callable[[object, str], bool]:
+    """What says whether a change of a file can change what is found. Folders count by their names
+    below the directory that is watched, whatever stands above it.
+    """
+    places = {os.path.join(place, "") for top in tops for place in (top, os.path.realpath(top))}
+    return lambda _, path: any(
+        path.startswith(place) and _matters(path.removeprefix(place)) for place in places
+    )
+
+
+def _matters(path: str) -> bool:
+    """Whether a change of a file, named from the directory watched, can change what is found."""
     folder, name = os.path.split(path)
     if not name.endswith((".py", ".pyw", ".ipynb")) and name not in _SETTINGS:
         return False

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from tfnanlint.config import plugins, rule_options
@@ -380,6 +380,9 @@ class Policy:
     comments are reported, whether fixes that move values are applied, every known rule by its code,
     whether comments hide findings, what the project works with, the codes of rules whose findings
     are not to be repaired, and the fixes that may be offered for those of some rules, by name.
+
+    `holding` are rules that somebody ignores: they run, and show nothing, so that no more general
+    rule speaks in their place.
     """
 
     rules: tuple[Rule, ...]
@@ -391,6 +394,16 @@ class Policy:
     setup: Setup = Setup()
     unfixable: frozenset[str] = frozenset()
     fixes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    holding: tuple[Rule, ...] = ()
+
+    @property
+    def running(self) -> tuple[Rule, ...]:
+        """The rules that run, with those that only hold their places."""
+        return (*self.rules, *self.holding) if self.holding else self.rules
+
+    def holds(self, finding: Finding) -> bool:
+        """Whether a finding only holds the place of a rule that is ignored."""
+        return any(rule.code == finding.code for rule in self.holding)
 
     def reports(self, finding: Finding) -> bool:
         """Whether a finding is shown: it is sure enough, and concerns the modes and releases that
@@ -482,6 +495,7 @@ class Settings:
         self._selected: set[str] | None = None
         self._unfixable: set[str] = set()
         self._fixes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        self._ignored: set[str] = set()  # the codes of rules that run but for `ignore`
         self._exclusions: list[Patterns] | None = None
         self._ignores: list[tuple[Patterns, bool, frozenset[str]]] | None = None
 
@@ -616,6 +630,8 @@ class Settings:
             known = {rule.code for rule in (*rules, notices.IDLE)}
             self._unfixable = known - _fixable(self.layers, (*rules, notices.IDLE))
             self._fixes = rule_options.chosen_fixes(self.layers, rules)
+            willing = [replace(stated, ignore=()) for stated in self.layers]
+            self._ignored = _selected(willing, (*rules, notices.IDLE)) - self._selected
         ignored = frozenset().union(
             *(
                 codes
@@ -625,6 +641,7 @@ class Settings:
         )
         if ignored not in self._policies:
             codes = self._selected - ignored
+            held = self._ignored | (self._selected & ignored)
             self._policies[ignored] = Policy(
                 rules=tuple(rule for rule in rules if rule.code in codes),
                 certainty=self.certainty,
@@ -635,6 +652,9 @@ class Settings:
                 setup=self.setup,
                 unfixable=frozenset(self._unfixable),
                 fixes=self._fixes,
+                holding=tuple(
+                    rule for rule in rules if rule.code in held and not codes.isdisjoint(rule.over)
+                ),
             )
         return self._policies[ignored]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tfnanlint.conventions.files import holds_tests
-from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.syntax.spans import Edit, Span
+
+if TYPE_CHECKING:
+    from tfnanlint.diagnostics.verdicts import Verdict
 
 EPSILON = 1e-7
 # why findings have no fix that stand behind many others in one file or one statement

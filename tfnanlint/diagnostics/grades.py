@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Differentiated, Finding
-from tfnanlint.values.value import UNBOUNDED
+from tfnanlint.values.words import UNBOUNDED
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 SEVERITIES = (ERROR, WARNING, NOTE)

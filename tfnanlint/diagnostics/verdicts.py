@@ -106,6 +106,10 @@ class Verdict:
     seconds: float = 0.0
 
     @property
+    def is_proved(self) -> bool:
+        return self.proof is Proof.PROVED
+
+    @property
     def words(self) -> str:
         """The verdict in one line: `proved: the value is -inf`."""
         said = self.witness.said if self.witness is not None else self.reason

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfnanlint.config.layers import Policy
-from tfnanlint.diagnostics import fix_names, notices
+from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.files.kinds import NOTEBOOK, relevant
 from tfnanlint.suppression import comments as suppress
@@ -175,7 +175,7 @@ class Checking:
 
         try:
             self._analysis = flow.Analysis(
-                source, policy.rules, policy.setup, policy.drafted, within, facts, policy.shown
+                source, policy.running, policy.setup, policy.drafted, within, facts, policy.shown
             )
         except Unreadable as error:
             self.complete = False
@@ -207,7 +207,11 @@ class Checking:
             )
         whole = finding if self._analysis is None else self._analysis.repaired(finding)
         names = self._fixes.get(finding.code)
-        return whole if names is None else fix_names.narrowed(whole, names)
+        if names is None:
+            return whole
+        from tfnanlint.diagnostics.fix_names import narrowed
+
+        return narrowed(whole, names)
 
     def close(self) -> None:
         """Let go of all that fixes are made from."""
@@ -220,7 +224,7 @@ def _filtered(
     found: list[Finding], source: Source, policy: Policy, cut_short: tuple[str, ...]
 ) -> Checked:
     """What is left of the findings of all rules, with what is wrong with comments and cells."""
-    found = _most_specific(found, policy)
+    found = [finding for finding in _most_specific(found, policy) if not policy.holds(finding)]
     outcome = (
         suppress.apply(found, source, policy)
         if policy.comments

@@ -17,7 +17,7 @@ from tfnanlint.report.frame import Frame, frame, line_at, line_elsewhere, mini_d
 from tfnanlint.report.verdicts import sentence
 from tfnanlint.report.wrap import clipped, wrapped
 from tfnanlint.syntax.source import Location, Source
-from tfnanlint.values.value import UNBOUNDED
+from tfnanlint.values.words import UNBOUNDED
 
 MAX_NOTES = 10
 MAX_STEPS = 2

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from tfnanlint.diagnostics.findings import Finding
-from tfnanlint.diagnostics.verdicts import Proof
 
 
 def is_shown(finding: Finding) -> bool:
     """Whether a finding is reported where only proved ones are; those about files always are."""
-    return finding.verdict is None or finding.verdict.proof is Proof.PROVED
+    return finding.verdict is None or finding.verdict.is_proved
 
 
 def sentence(finding: Finding) -> str:

@@ -45,7 +45,7 @@ def _floored(here: Context, site: Site, roots: list[Site]) -> list[Fix]:
         parts,
         title=f"guard under the root with {eps}",
         claim=Claim.SHIFTED,
-        cost=f"the root of 0 becomes {float(eps) ** 0.5:.0e}; other results change by less",
+        cost=f"the root of 0 becomes {repairs.rooted(eps)}; other results change by less",
     )
 
 

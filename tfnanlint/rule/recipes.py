@@ -79,6 +79,16 @@ def _sums(value: Value, depth: int = 4) -> int:
     )
 
 
+def rooted(eps: str) -> str:
+    """The root of an epsilon to one digit, as text: what stands there instead of 0."""
+    return one_digit(float(eps) ** 0.5)
+
+
+def one_digit(number: float) -> str:
+    """A small number to one digit, as programs write it."""
+    return written(float(f"{number:.0e}"))
+
+
 def beside_one(here: Context, value: Value) -> str:
     """A margin that 1 minus it does not lose in the value's dtype, as text."""
     return here.epsilon(value, "margin")
@@ -581,7 +591,7 @@ def cost_of(root: Site, eps: str) -> str:
         if (root.op.name in DEVIATIONS)
         else "the root of 0"
     )
-    return f"{what} becomes {float(eps) ** 0.5:.0e}; other results change by less, and the gradient of small results is smaller"
+    return f"{what} becomes {rooted(eps)}; other results change by less, and the gradient of small results is smaller"
 
 
 def roots(value: Value) -> list[Site]:
@@ -609,7 +619,7 @@ def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
         parts,
         title="add an epsilon under the root",
         claim=Claim.SHIFTED,
-        cost=f"the root changes by {float(eps) ** 0.5:.0e} at 0, and by less elsewhere",
+        cost=f"the root changes by {rooted(eps)} at 0, and by less elsewhere",
     )
 
 
@@ -639,9 +649,7 @@ def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix
         parts,
         title=f"guard under the root with {eps}",
         claim=Claim.EQUAL_WHERE_FINITE if exact else Claim.SHIFTED,
-        cost=""
-        if exact
-        else f"the root of 0 becomes {float(eps) ** 0.5:.0e}; other results change by less",
+        cost="" if exact else f"the root of 0 becomes {rooted(eps)}; other results change by less",
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Iterable
 
 from tfnanlint.values.tuples import Fields
+from tfnanlint.values.words import UNBOUNDED
 
 INF: Final = math.inf
 LARGEST_AXIS: Final = 2.0**31 - 1  # int32, the dtype of tf.shape
@@ -335,11 +336,11 @@ _NUMERIC = frozenset({"tensor", "array", "number", "unknown"})
 
 
 def number_text(number: float) -> str:
-    """A bound as people write it: 0, 1e-07, inf."""
+    """A bound as people write it: 0, 1e-7, inf."""
     if number == int(number) if math.isfinite(number) else False:
         if abs(number) < 1e6:
             return str(int(number))
-    return f"{number:.6g}"
+    return f"{number:.6g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
 def is_numeric(value: Value) -> bool:
@@ -347,9 +348,6 @@ def is_numeric(value: Value) -> bool:
     shape, string or object.
     """
     return value.kind in _NUMERIC and value.dtype not in NO_FLOATS
-
-
-UNBOUNDED: Final = "unbounded"
 
 
 def words(value: Value) -> str:
