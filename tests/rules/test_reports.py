@@ -26,7 +26,6 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "fixtures" / "reports").glob("*.py"))
 MISSED = {
     "r09_fill_value_overflows",
-    "r22_adam_in_half_precision",
     "r23_nan_marks_missing_steps",
     "r26_aspect_ratio",
     "r27_ragged_batch_on_two_devices",
