@@ -45,6 +45,7 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
+    Value,
     absorbed_epsilon_repairs,
     absorbed_epsilons,
     ast,
@@ -72,12 +73,17 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield from sums(site, traits.GUARDED[site.op.name], here)
 
 
+def dtype_of(x: Value, here: Context) -> str:
+    """The dtype of a value, or else that in which the program makes Keras compute."""
+    return x.dtype or ("float64" if here.policy() == "float64" else "float32")
+
+
 # 1 - 1e-8 as a bound
 
 
 def bounds(site: Site, here: Context) -> Iterator[Finding]:
     for param, x in pairs(site):
-        bound, dtype = site.value(param), x.dtype or "float32"
+        bound, dtype = site.value(param), dtype_of(x, here)
         if not absorbed_epsilons.rounds_to_one(bound, dtype):
             continue
         side = 1 if bound.lo > 0 else -1
@@ -138,7 +144,9 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
         return
     inside = any(node is lost.total.node for node in ast.walk(site.node))
     eps = absorbed_epsilon_repairs.epsilon_text(lost.eps)
-    dtype = lost.x.dtype or "float32"
+    dtype = dtype_of(lost.x, here)
+    if lost.x.dtype is None and dtype == "float64":
+        return
     if lost.folded:
         why = (
             f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is lost, and the result is 0 at p = 1"

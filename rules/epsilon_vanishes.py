@@ -21,7 +21,8 @@ Good:
 With `K.set_floatx("float16")` the 1e-7 of Keras is not 0, but too small: Adam takes steps of 10
 (with `epsilon=1e-8` they are NaN), and the binary cross-entropy is infinite at p = 1. Set
 `K.set_epsilon(1e-3)` (next to 1, 1e-4 is lost as well) and `Adam(epsilon=1e-4)`, or better keep the
-weights in float32: `keras.mixed_precision.set_global_policy("mixed_float16")`.
+weights in float32: `keras.mixed_precision.set_global_policy("mixed_float16")`. The same holds of
+`tf.train.AdamOptimizer` for variables that are made in float16.
 
 Often harmless: `set_floatx` in a test file, because most such files only test dtypes.
 
@@ -30,7 +31,8 @@ https://github.com/keras-team/keras/issues/11860, https://github.com/keras-team/
 https://www.tensorflow.org/guide/mixed_precision ("float16 ... underflows")
 
 Seen in the wild:
-https://stackoverflow.com/questions/42064941 (Adam on float16 variables)
+https://stackoverflow.com/questions/42064941 (Adam on float16 variables),
+https://github.com/tensorflow/tensorflow/issues/7226 (the same in a small convolution)
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ OPTIMIZERS = {
     "keras.optimizers.Nadam": 1e-7,
     "keras.optimizers.Adamax": 1e-7,
     "keras.optimizers.RMSprop": 1e-7,
+    "tf.train.AdamOptimizer": 1e-8,
 }
 STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Nadam")
 
@@ -229,7 +232,7 @@ def without(site: Site, param: str, here: Context) -> Iterator[Finding]:
 
 def optimizer(site: Site, here: Context) -> Iterator[Finding]:
     eps = site.const("epsilon", OPTIMIZERS[site.op.name])
-    if not isinstance(eps, float) or not 0 < eps < 1e-5 or here.policy() != "float16":
+    if not isinstance(eps, float) or not 0 < eps < 1e-5 or not trains_halves(site, here):
         return
     gone = rounded(eps, "float16") == 0
     if not gone and site.op.name not in STEPS:
@@ -249,6 +252,20 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
     )
     yield here.finding(
         site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes
+    )
+
+
+def trains_halves(site: Site, here: Context) -> bool:
+    """Whether the weights that an optimizer changes are in float16 themselves."""
+    if not site.op.name.startswith("tf.train."):
+        return here.policy() == "float16"
+    kept = any(
+        keyword.arg == "custom_getter"
+        for call, _ in here.calls("variable_scope")
+        for keyword in call.keywords
+    )
+    return not kept and any(
+        here.value(call, point).dtype == "float16" for call, point in here.calls("get_variable")
     )
 
 

@@ -46,6 +46,7 @@ from tfnanlint.api import (
     Iterator,
     Probability,
     Site,
+    absorbed_epsilons,
     ast,
     cross_entropy,
     cross_entropy_repairs,
@@ -90,10 +91,18 @@ ENTROPY = (
 )
 
 
-def why(*probabilities: Probability, logs: tuple[Site, ...] = ()) -> str:
-    """What goes wrong; a guard of which rounding leaves nothing, as of `1 - 1e-8`, is none."""
-    reaches_zero = any(log.value("x").known and log.value("x").zero for log in logs)
-    if any(one.guard for one in probabilities) and not reaches_zero:
+def reaches_zero(log: Site, here: Context) -> bool:
+    """Whether rounding leaves nothing of the guard of a logarithm, as of `1 - 1e-8` and, in compiled
+    code, of `1 - p + 1e-12`.
+    """
+    x = log.value("x")
+    lost = absorbed_epsilons.absorbed_epsilon(log, "x", here.interpreter, here.around)
+    return x.known and x.zero or lost is not None and lost.modes != ("xla",)
+
+
+def why(*probabilities: Probability, is_lost: bool = False) -> str:
+    """What goes wrong, where a guard holds or `is_lost`."""
+    if any(one.guard for one in probabilities) and not is_lost:
         return (
             "the guard keeps the loss finite, but the gradient vanishes where the output is "
             "confidently wrong"
@@ -129,14 +138,14 @@ def binary(
         *(half.log.node for half in loss.halves),
         *(node for node in ast.walk(loss.whole) if isinstance(node, (ast.BinOp, ast.Call))),
     ]
-    logs = tuple(half.log for half in loss.halves)
+    is_lost = any([reaches_zero(half.log, here) for half in loss.halves])
     yield here.finding(
         log,
         "x",
         ENTROPY
         if entropy
         else "binary cross-entropy written by hand on a sigmoid: "
-        f"{why(*loss.probabilities, logs=logs)}",
+        f"{why(*loss.probabilities, is_lost=is_lost)}",
         Certainty.MAY,
         fixes(),
         node=loss.whole,

@@ -24,7 +24,12 @@ from tfnanlint.syntax.source import Source
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "fixtures" / "reports").glob("*.py"))
-MISSED = {"r09_fill_value_overflows"}
+MISSED = {
+    "r09_fill_value_overflows",
+    "r23_nan_marks_missing_steps",
+    "r26_aspect_ratio",
+    "r27_ragged_batch_on_two_devices",
+}
 MARK = re.compile(r"# (expect|may): (TFN\d{3}(?:\|TFN\d{3})*)(?: @(\w+))?\s*$")
 RUN = ROOT / "tests" / "support" / "report_runs.py"
 
@@ -83,7 +88,7 @@ def test_each_program_gives_what_is_not_finite():
     pytest.importorskip("tensorflow")
     pytest.importorskip("tf_keras")
     run = subprocess.run(
-        [sys.executable, str(RUN)], capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, str(RUN)], capture_output=True, text=True, timeout=900, check=False
     )
     said = dict(re.findall(r"^(r\d\d\w+): (.*)$", run.stdout, re.M))
     assert said == {path.stem: "not finite" for path in PROGRAMS}, run.stderr[-2000:]

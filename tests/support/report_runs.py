@@ -29,6 +29,13 @@ def with_keras_2() -> None:
         sys.modules[f"keras{part}"] = sys.modules[f"tf_keras{part}"]
 
 
+def with_two_devices() -> None:
+    """Let the processor be two devices, as far as a strategy is concerned."""
+    devices = tf.config.list_physical_devices("CPU")
+    halves = [tf.config.LogicalDeviceConfiguration()] * 2
+    tf.config.set_logical_device_configuration(devices[0], halves)
+
+
 def loaded(stem: str) -> dict[str, Any]:
     """The names of a program after it ran."""
     path = PROGRAMS / f"{stem}.py"
@@ -66,8 +73,8 @@ def positive_curve(program: dict[str, Any]) -> list[Any]:
 
 def angle_of_cosine(stem: str) -> bool:
     model = loaded(stem)["model"]
-    same = np.random.rand(4, 3, 1).astype(np.float32)
-    model.train_on_batch([same, same], np.ones((4, 1)))
+    same = np.random.rand(64, 3, 1).astype(np.float32)
+    model.train_on_batch([same, same], np.ones((64, 1)))
     return broken(*model.get_weights())
 
 
@@ -137,6 +144,81 @@ def morse_derivatives(stem: str) -> bool:
     return broken(loaded(stem)["by_tapes"](np.arange(0.9, 1.1, 0.01)))
 
 
+def root_of_difference(stem: str) -> bool:
+    return trained(
+        stem,
+        "train",
+        "gen_loss_custom",
+        "inputs",
+        "targets",
+        feed=lambda _: [np.ones((4, 8)), np.zeros((4, 8))],
+    )
+
+
+def adam_in_half_precision(stem: str) -> bool:
+    black = [np.zeros((4, 16, 16, 3))]
+    return trained(stem, "train", "loss", "image", feed=lambda _: black)
+
+
+def missing_steps(stem: str) -> bool:
+    with tf.Graph().as_default():
+        return broken(loaded(stem)["found"][1])
+
+
+def empty_lines(stem: str) -> bool:
+    return broken(loaded(stem)["model"](np.array([[1, 2] + [0] * 8, [0] * 10])))
+
+
+def masked_attention(stem: str) -> bool:
+    return trained(
+        stem,
+        "train",
+        "loss",
+        "state",
+        "encoded",
+        "padding_mask",
+        feed=lambda _: [np.ones((2, 4)), np.ones((2, 6, 4)), np.zeros((2, 6))],
+    )
+
+
+def aspect_ratio(stem: str) -> bool:
+    program = loaded(stem)
+    return broken(program["compute_loss"](tf.ones((1, 2, 2, 3, 5)), tf.zeros((1, 2, 2, 3, 5))))
+
+
+def ragged_batch(stem: str) -> bool:
+    strategy = tf.distribute.MirroredStrategy
+    tf.distribute.MirroredStrategy = lambda: strategy(["CPU:0", "CPU:1"])
+    try:
+        return broken(loaded(stem)["history"].history["loss"])
+    finally:
+        tf.distribute.MirroredStrategy = strategy
+
+
+def task_without_examples(stem: str) -> bool:
+    with tf.Graph().as_default(), V1.Session() as session:
+        program = loaded(stem)
+        session.run(V1.global_variables_initializer())
+        fed = {
+            program["features"]["a_loss_multiplier"]: [0, 0],
+            program["features"]["a_label_ids"]: [0, 0],
+            program["sentences"]: np.ones((2, 5)),
+        }
+        return broken(session.run(program["loss"], fed))
+
+
+def pearson_correlation(stem: str) -> bool:
+    same = tf.ones((4, 1))
+    return broken(loaded(stem)["pearson_r"](same, tf.constant([[1.0], [2.0], [3.0], [4.0]])))
+
+
+def boxes_of_raw_sizes(stem: str) -> bool:
+    with tf.Graph().as_default(), V1.Session() as session:
+        program = loaded(stem)
+        empty = tf.zeros((1, 4))
+        return broken(session.run(program["giou_loss"](empty, empty)))
+
+
 def named(name: str, index: int | None = None) -> Callable[[str], bool]:
     """Whether what a program calls by a name is broken."""
 
@@ -171,12 +253,23 @@ RUNS: dict[str, Callable[[str], bool]] = {
     "r18_softplus_activation": softplus_activation,
     "r19_morse_derivatives": morse_derivatives,
     "r20_norm_of_tiny_square": named("gradient"),
+    "r21_root_of_difference": root_of_difference,
+    "r22_adam_in_half_precision": adam_in_half_precision,
+    "r23_nan_marks_missing_steps": missing_steps,
+    "r24_attention_over_empty_lines": empty_lines,
+    "r25_masked_attention": masked_attention,
+    "r26_aspect_ratio": aspect_ratio,
+    "r27_ragged_batch_on_two_devices": ragged_batch,
+    "r28_task_without_examples": task_without_examples,
+    "r29_pearson_correlation": pearson_correlation,
+    "r30_boxes_of_raw_sizes": boxes_of_raw_sizes,
     "r07_gradient_of_distance": gradient_of_distance,
 }
 
 
 if __name__ == "__main__":
     with_keras_2()
+    with_two_devices()
     for stem, run in RUNS.items():
         print()
         print(f"{stem}: {'not finite' if run(stem) else 'finite'}")

@@ -804,10 +804,10 @@ def _is_marked(value: Value, depth: int = 4) -> bool:
 
 
 def _of_free_exponents(value: Value) -> bool:
-    """Whether elements are exponentials or sigmoids of weighted sums, which are as likely to be
+    """Whether elements are exponentials, sigmoids or softmaxes of weighted sums, which are as likely to be
     large as small: not all of them underflow at once. Of distances or masked scores they may.
     """
-    made = made_by(plain(widest(plain(value))), *UNDERFLOWING)
+    made = made_by(plain(widest(plain(value))), *UNDERFLOWING, "tf.nn.softmax")
     return made is not None and (
         made_by(plain(made.value(made.op.main)), *MATRIX_PRODUCTS) is not None
     )

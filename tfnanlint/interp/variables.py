@@ -72,9 +72,10 @@ class Change(Binding):
         return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
 
 
-def _is_of_demonstration(start: Value, point: Point) -> bool:
+def _is_of_demonstration(start: Value, node: ast.expr, point: Point) -> bool:
     """Whether a variable starts with a number that is written in a script or notebook which takes
-    gradients and trains nothing, `x = tf.Variable(2.0)`: it holds what the script assigns.
+    gradients and trains nothing, `x = tf.Variable(2.0)`, and no function reads it, as it reads the
+    weights of a model: it holds what the script assigns.
     """
     scope = point.scope
     return (
@@ -82,7 +83,20 @@ def _is_of_demonstration(start: Value, point: Point) -> bool:
         and scope.function is None
         and bool(scope.tapes)
         and not scope.module.source.holds(_TRAINS)
+        and not _is_read_in_function(node, scope.module)
     )
+
+
+def _is_read_in_function(made: ast.expr, module: Module) -> bool:
+    """Whether a function or lambda of a file reads a name that a call is assigned to."""
+    names: set[str] = set()
+    read: set[str] = set()
+    for node in nodes_in(module.source.tree):
+        if isinstance(node, ast.Assign) and node.value is made:
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            read |= {inner.id for inner in nodes_in(node) if isinstance(inner, ast.Name)}
+    return not names or not names.isdisjoint(read)
 
 
 class Variables:
@@ -198,7 +212,7 @@ class Variables:
         start, node, point = started(site), site.node, site.point
         if not start.known:
             return None
-        is_shown = _is_of_demonstration(start, point)
+        is_shown = _is_of_demonstration(start, node, point)
         if (
             not is_shown
             and moved_by_training(site, self._of_metric(ev, site))

@@ -103,7 +103,7 @@ TRAINING_CALLS: Final = (
 STEP_METHODS: Final = ("apply_gradients", "apply", "minimize")
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its
 # values.
-UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "run", "numpy"))
+UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "eval", "run", "numpy"))
 # Methods of a dataset that apply a function to its elements.
 DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
 # What writes a number for somebody to look at.

@@ -584,7 +584,7 @@ for _name in (
     op(
         f"tf.train.{_name}Optimizer",
         "",
-        "learning_rate",
+        "learning_rate beta1 beta2 epsilon" if _name == "Adam" else "learning_rate",
         _object("optimizer"),
         untested="not a number",
     )
