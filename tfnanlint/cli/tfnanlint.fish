@@ -78,7 +78,7 @@ complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l certainty -xka "defau
 complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l modes -xka "eager graph xla gpu" -d 'how the project runs TensorFlow: eager, graph, xla, gpu (default: all)'
 complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l target-tensorflow -x -d 'oldest supported TensorFlow; also report problems fixed in later releases'
 complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l epsilon -x -d 'epsilon used in fixes (default: 1e-7)'
-complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l prove -d 'execute each finding'"'"'s code in TensorFlow, and say which input breaks it'
+complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l prove -d 'execute each finding'"'"'s code in TensorFlow, and say which input breaks it; with --fix, apply only what passes'
 complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l only-proved -d 'report only what was broken so'
 complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l budget -x -d 'how long inputs are searched for, for each finding (default: 5)'
 complete -c tfnanlint -n '_shtab_tfnanlint_using check' -l diff-base -x -d 'report only findings caused by lines changed since a git revision'

@@ -85,7 +85,7 @@ _shtab_tfnanlint_check_options=(
   "--modes[how the project runs TensorFlow\: eager, graph, xla, gpu (default\: all)]:MODES:(eager graph xla gpu)"
   "--target-tensorflow[oldest supported TensorFlow\; also report problems fixed in later releases]:VERSION:"
   "--epsilon[epsilon used in fixes (default\: 1e-7)]:NUMBER:"
-  "--prove[execute each finding\'s code in TensorFlow, and say which input breaks it]"
+  "--prove[execute each finding\'s code in TensorFlow, and say which input breaks it\; with --fix, apply only what passes]"
   "--only-proved[report only what was broken so]"
   "--budget[how long inputs are searched for, for each finding (default\: 5)]:SECONDS:"
   "--diff-base[report only findings caused by lines changed since a git revision]:REV:"
