@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import statistics
@@ -23,16 +24,22 @@ from pathlib import Path
 from typing import Any
 
 from tfnanlint.dev import repository
+from tfnanlint.dev.wants import (
+    Place,
+    Reason,
+    each_rule,
+    findings_of,
+    of_programs,
+    of_rules,
+    reason_of,
+    reasons,
+)
 from tfnanlint.diagnostics.findings import Finding
-from tfnanlint.diagnostics.notices import NOTICES
 from tfnanlint.diagnostics.verdicts import Proof, Verdict
 from tfnanlint.prove.run import Prover
-from tfnanlint.rule.registry import load
 from tfnanlint.syntax.source import Source, Unreadable
 
-_WANT = re.compile(r"# want: ")
 _SEED = 5
-_NOTICES = frozenset(notice.code for notice in NOTICES)
 
 
 @dataclass
@@ -40,10 +47,10 @@ class Tally:
     """The verdicts on one set of findings."""
 
     name: str
-    verdicts: list[tuple[str, Finding, Verdict]] = field(default_factory=list)
+    verdicts: list[tuple[Source, Finding, Verdict]] = field(default_factory=list)
 
-    def add(self, place: str, finding: Finding, verdict: Verdict) -> None:
-        self.verdicts.append((place, finding, verdict))
+    def add(self, source: Source, finding: Finding, verdict: Verdict) -> None:
+        self.verdicts.append((source, finding, verdict))
 
     def lines(self, listed: bool):
         counts = Counter(verdict.proof for _, _, verdict in self.verdicts)
@@ -63,38 +70,24 @@ class Tally:
             f"  seconds: median {statistics.median(times):.2f},"
             f" p95 {times[int(0.95 * (len(times) - 1))]:.2f}, all {sum(times):.0f}"
         )
-        reasons = Counter(
+        unsupported = Counter(
             re.sub(r"\d+", "N", verdict.reason)[:90]
             for _, _, verdict in self.verdicts
             if verdict.proof is Proof.UNSUPPORTED
         )
         yield from (
-            f"  unsupported {count:4} {reason}" for reason, count in reasons.most_common(15)
+            f"  unsupported {count:4} {reason}" for reason, count in unsupported.most_common(15)
         )
         if listed:
-            for place, finding, verdict in self.verdicts:
+            for source, finding, verdict in self.verdicts:
                 if verdict.proof is not Proof.PROVED or verdict.mended is False:
                     said = verdict.reason or verdict.fix
-                    yield f"    {place} {finding.code} {verdict.proof.value}: {said[:140]}"
+                    place = place_of(source, finding)
+                    yield f"    {place} {verdict.proof.value}: {said[:140]}"
         by_rule = Counter((finding.code, verdict.proof) for _, finding, verdict in self.verdicts)
         codes = sorted({code for code, _ in by_rule})
         shown = (f"{code} {'/'.join(str(by_rule[code, one]) for one in Proof)}" for code in codes)
         yield "  by rule: " + "  ".join(shown)
-
-
-def findings_of(path: Path) -> tuple[Source, list[Finding]]:
-    """The source of a file with the findings at their default grades."""
-    source = Source.from_bytes(str(path), path.read_bytes())
-    found = repository.findings(source)
-    return source, [finding for finding in found if finding.code not in _NOTICES]
-
-
-def wanted(source: Source, findings: list[Finding]) -> list[Finding]:
-    """Those of a fixture that stand on its want lines."""
-    rows = [row for row, line in enumerate(source.text.splitlines(), 1) if _WANT.search(line)]
-    spans = {finding: source.position(finding.span.start)[0] for finding in findings}
-    ends = {finding: source.position(finding.span.end)[0] for finding in findings}
-    return [one for one in findings if any(spans[one] <= row <= ends[one] for row in rows)]
 
 
 def main() -> int:
@@ -102,7 +95,7 @@ def main() -> int:
     parser.add_argument("--wants", action="store_true", help="all want sites, not a sample")
     parser.add_argument("--files", type=Path, help="a directory of code instead of the fixtures")
     parser.add_argument("--again", type=Path, help="the findings of a file that --json wrote")
-    parser.add_argument("--json", type=Path, help="write every verdict there")
+    parser.add_argument("--json", type=Path, help="write every verdict there, a line each")
     parser.add_argument("--set", action="append", choices=("programs", "claims", "wants"))
     parser.add_argument("--each", type=int, help="at most so many want sites of a rule")
     parser.add_argument("--sample", type=int, default=120, help="findings of a set (default: 120)")
@@ -110,40 +103,61 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="show what is not proved")
     parser.add_argument("--only", metavar="CODE", help="findings of one rule")
     arguments = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    with Prover(arguments.budget) as prover:
+    needed: set[Reason] = set()
+    failures: list[str] = []
+    with (
+        open(arguments.json or os.devnull, "w", encoding="utf-8") as lines,
+        Prover(arguments.budget) as prover,
+    ):
         for name, places in sets(arguments):
-            if arguments.only:
-                places = [one for one in places if one[1].code.startswith(arguments.only)]
-            if arguments.each:
-                places = each_rule(places, arguments.each)
-            whole = (arguments.wants or arguments.each) and name == "want sites"
-            if not whole and len(places) > arguments.sample:
-                places = random.Random(_SEED).sample(places, arguments.sample)
             tally = Tally(name)
-            for source, finding in places:
-                row = source.position(finding.span.start)[0]
+            for source, finding in chosen(arguments, name, places):
                 verdict = prover.verdict(source, finding)
-                tally.add(f"{Path(source.path).name}:{row}", finding, verdict)
-                rows.append(as_row(name, source, finding, verdict))
+                tally.add(source, finding, verdict)
+                lines.write(json.dumps(as_row(name, source, finding, verdict)) + "\n")
+                lines.flush()
             print("\n".join(tally.lines(arguments.list)), flush=True)
+            if name in ("programs", "want sites"):
+                failures += reviewed(tally, needed)
         print(f"TensorFlow was loaded in {prover.started:.1f} s")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1))
-    return 0
+    if arguments.wants:
+        stale = [reason for reason in reasons() if reason not in needed]
+        failures += [f"stale reason: {one.code} {one.said} {one.line}" for one in stale]
+    print("".join(f"{failure}\n" for failure in failures), end="")
+    return 1 if failures else 0
 
 
-def each_rule(places: list[tuple[Source, Finding]], most: int) -> list[tuple[Source, Finding]]:
-    """Findings of each rule, some of those that have many, always the same."""
-    by_rule: dict[str, list[tuple[Source, Finding]]] = {}
-    for place in places:
-        by_rule.setdefault(place[1].code, []).append(place)
-    draw = random.Random(_SEED)
-    return [
-        place
-        for own in by_rule.values()
-        for place in (own if len(own) <= most else draw.sample(own, most))
-    ]
+def chosen(arguments: argparse.Namespace, name: str, places: list[Place]) -> list[Place]:
+    """Those findings of a set that are to be proved."""
+    if arguments.only:
+        places = [one for one in places if one[1].code.startswith(arguments.only)]
+    if arguments.each:
+        return each_rule(places, arguments.each)
+    whole = arguments.wants and name == "want sites"
+    if whole or len(places) <= arguments.sample:
+        return places
+    return random.Random(_SEED).sample(places, arguments.sample)
+
+
+def reviewed(tally: Tally, needed: set[Reason]) -> list[str]:
+    """The findings of fixtures that are neither proved nor have a reviewed reason; the reasons that
+    some have are added to `needed`.
+    """
+    failures = []
+    known = reasons()
+    for source, finding, verdict in tally.verdicts:
+        if verdict.proof is Proof.PROVED:
+            continue
+        reason = reason_of(known, source, finding, verdict)
+        if reason is None:
+            failures.append(f"no reason: {place_of(source, finding)} {verdict.words}")
+        else:
+            needed.add(reason)
+    return failures
+
+
+def place_of(source: Source, finding: Finding) -> str:
+    return f"{Path(source.path).name}:{source.position(finding.span.start)[0]} {finding.code}"
 
 
 def as_row(name: str, source: Source, finding: Finding, verdict: Verdict) -> dict[str, Any]:
@@ -166,7 +180,7 @@ def as_row(name: str, source: Source, finding: Finding, verdict: Verdict) -> dic
 def sets(arguments: argparse.Namespace):
     """The sets of findings, each with its name."""
     if arguments.again:
-        yield str(arguments.again), _again(json.loads(arguments.again.read_text()))
+        yield str(arguments.again), _again(arguments.again.read_text().splitlines())
         return
     if arguments.files:
         yield str(arguments.files), _all(sorted(arguments.files.rglob("*.py")))
@@ -174,27 +188,26 @@ def sets(arguments: argparse.Namespace):
     chosen = arguments.set or ("programs", "claims", "wants")
     fixtures = repository.ROOT / "fixtures"
     if "programs" in chosen:
-        yield "programs", _all(sorted((fixtures / "programs").glob("*.py")))
+        yield "programs", of_programs()
     if "claims" in chosen:
         yield "claims", _all(sorted((fixtures / "claims").glob("*.py")))
     if "wants" in chosen:
-        yield "want sites", _wants()
+        yield "want sites", of_rules()
 
 
-def _all(paths: list[Path]) -> list[tuple[Source, Finding]]:
+def _all(paths: list[Path]) -> list[Place]:
     places = []
     for path in paths:
         try:
-            source, findings = findings_of(path)
+            places += findings_of(path)
         except Unreadable:
             continue
-        places += [(source, finding) for finding in findings]
     return places
 
 
-def _again(rows: list[dict[str, Any]]) -> list[tuple[Source, Finding]]:
+def _again(lines: list[str]) -> list[Place]:
     wanted_of: dict[str, set[tuple[int, str]]] = {}
-    for row in rows:
+    for row in map(json.loads, lines):
         wanted_of.setdefault(row["path"], set()).add((row["start"], row["code"]))
     return [
         (source, finding)
@@ -202,15 +215,6 @@ def _again(rows: list[dict[str, Any]]) -> list[tuple[Source, Finding]]:
         for source, finding in _all([Path(path)])
         if (finding.span.start, finding.code) in keys
     ]
-
-
-def _wants() -> list[tuple[Source, Finding]]:
-    places = []
-    for rule in load():
-        source, findings = findings_of(repository.fixture(rule))
-        own = [one for one in findings if one.code == rule.code]
-        places += [(source, finding) for finding in wanted(source, own)]
-    return places
 
 
 if __name__ == "__main__":

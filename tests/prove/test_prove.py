@@ -107,6 +107,25 @@ def test_a_dead_gradient_is_shown_beside_a_living_one(prover):
     assert shown.witness.said == "the gradient of z is 0, and that of the repaired code is not"
 
 
+def test_an_error_about_numbers_is_shown(prover):
+    shown = verdict(
+        prover, "def f(x):\n    return tf.linalg.inv(tf.matmul(tf.transpose(x), x))\n", "TFN108"
+    )
+    assert shown.proof is Proof.PROVED
+    assert shown.witness.said == "TensorFlow stops with: Input is not invertible"
+
+
+def test_a_saturated_loss_without_a_fix_is_shown_by_its_gradient(prover):
+    text = (
+        "def f(h, w, y):\n    z = tf.nn.relu(tf.matmul(h, w))\n"
+        "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=z)\n"
+    )
+    source = Source("/nowhere/p.py", HEAD + text)
+    (finding,) = [one for one in repository.findings(source) if one.code == "TFN501"]
+    shown = prover.verdict(source, replace(finding, fixes=()))
+    assert shown.witness is not None and shown.witness.said.endswith("nothing is learned there")
+
+
 def test_a_false_alarm_is_not_proved(prover):
     source = Source("/nowhere/p.py", HEAD + "def f(x):\n    return tf.math.log(tf.nn.relu(x))\n")
     (finding,) = repository.findings(source)
@@ -136,6 +155,7 @@ def job_of(original: Program, fixed: Program | None = None) -> dict[str, object]
         "fixed": None if fixed is None else fixed.as_dict(),
         "equal": False,
         "says_dead": False,
+        "says_error": False,
         "modes": ["eager", "graph", "xla"],
         "differentiated": "yes",
         "shown_in": [],
@@ -151,6 +171,24 @@ def test_no_mode_is_tried_on_values_that_the_analysis_rules_out(repaired):
     with Host(2.0) as host:
         answer = host.run(job_of(original, fixed if repaired else None))
         assert answer["status"] == "not reproduced", answer
+
+
+def test_whole_numbers_are_made_floats_where_an_op_wants_them():
+    log = Step("log", ("tf.math.log(x)",), "log", Range(), inside=True)
+    with Host(2.0) as host:
+        answer = host.run(
+            job_of(Program((Input("x", "x", TENSOR, Range(), "int32"),), (log,), "log", "log"))
+        )
+        assert (answer["status"], answer["inputs"][0]["dtype"]) == ("proved", "float32"), answer
+
+
+def test_a_slope_leads_to_a_number_that_no_edge_is():
+    away = Step("away", ("tf.tanh(x) - 0.3",), "subtract", Range())
+    root = Step("root", ("tf.sqrt(tf.exp(-away) - 0.9)",), "sqrt", Range(), inside=True)
+    point = Input("x", "x", TENSOR, Range(-1.0, 0.45), "float32")
+    with Host(2.0) as host:
+        answer = host.run(job_of(Program((point,), (away, root), "root", "root")))
+        assert answer["status"] == "proved", answer
 
 
 def test_a_slice_that_takes_too_long_is_ended():

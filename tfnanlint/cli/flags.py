@@ -127,7 +127,8 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     proof(
         "--prove",
         action="store_true",
-        help="execute each finding's code in TensorFlow, and say which input breaks it",
+        help="execute each finding's code in TensorFlow, and say which input breaks it; with --fix,"
+        " apply only what passes",
     )
     proof("--only-proved", action="store_true", help="report only what was broken so")
     _budget(proof)

@@ -9,7 +9,9 @@ _PROGRAM: Final = "it is about how the program runs, not about a value"
 
 # Why no input shows a finding of a rule, by its code.
 BEYOND_VALUES: Final = {
+    "TFN209": "the gradient is finite and wrong: only a second way to compute it shows that",
     "TFN210": "the derivative of a whole network is meant, which is no expression of its own",
+    "TFN211": "the derivative of a derivative is meant, which is no expression of its own",
     "TFN603": _STEPS,
     "TFN801": _STEPS,
     "TFN802": _STEPS,
@@ -23,3 +25,6 @@ BEYOND_VALUES: Final = {
 
 # The rules that say of a finite value that nothing is learned from it: its gradient is 0.
 SAYS_DEAD: Final = frozenset(("TFN303", "TFN401", "TFN408", "TFN501", "TFN502", "TFN503", "TFN504"))
+
+# The rules that say of numbers that an op stops with an error on them.
+SAYS_ERROR: Final = frozenset(("TFN108", "TFN505"))

@@ -12,7 +12,7 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Claim, Finding, Fix
 from tfnanlint.diagnostics.verdicts import InMode, Proof, Verdict, Witness
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.prove.beyond import BEYOND_VALUES, SAYS_DEAD
+from tfnanlint.prove.beyond import BEYOND_VALUES, SAYS_DEAD, SAYS_ERROR
 from tfnanlint.prove.host import Host
 from tfnanlint.prove.places import Slices, slices
 from tfnanlint.prove.slices import Unsupported
@@ -113,6 +113,7 @@ class Prover:
                 "fixed": None if chosen.fixed is None else chosen.fixed.as_dict(),
                 "equal": chosen.fix is not None and chosen.fix.claim is Claim.EQUAL,
                 "says_dead": finding.code in SAYS_DEAD,
+                "says_error": finding.code in SAYS_ERROR,
                 "differentiated": finding.differentiated.value,
                 "modes": self._modes,
                 "shown_in": list(finding.modes),
@@ -173,6 +174,7 @@ def _on_witness(answer: dict[str, Any]) -> str:
 
 
 _BEFORE_AND_AFTER = {
+    "error": "an error before, finite after",
     "dead": "gradient 0 before, alive after",
     "digits": "rounding error before, exact after",
     "test": "condition wrong for NaN before, right after",

@@ -34,6 +34,10 @@ MOST_LAYOUTS = 3  # that run; each is searched
 _LOST = 1e-3  # relative error that counts as lost digits
 _VANISHED = 1e-6  # of an ordinary gradient: nothing is left of it
 _IN_MODES = 40  # points that are tried as a graph, and compiled
+_TELLING = re.compile(
+    r"Input (?:matrix )?is not invertible|decomposition was not successful"
+    r"|Received a label value of -?\d+ which is outside the valid range"
+)
 _WANTS_FLOATS = re.compile(r"allowed values: [^\[]*\bfloat\b(?![^\[]*\bint32\b)")
 _OF_DTYPES = (("bool", "bool"), ("not in the list of allowed", "int32"), ("int32", "int32"))
 
@@ -80,6 +84,7 @@ class Search:
         self.fixed = fixed
         self.differentiated = job["differentiated"]
         self.says_dead = job["says_dead"]  # the finding is about a gradient that is 0
+        self.says_error = job["says_error"]  # ... about numbers that an op refuses
         self.equal = job["equal"]  # the fix is to give the same numbers everywhere
         self.modes: Sequence[str] = job["modes"]
         self.shown_in: Sequence[str] = job["shown_in"]  # the modes of the finding
@@ -239,6 +244,7 @@ class Search:
                 break
             before = self._eager(point, layout)
             if before is None:
+                best = best or self._refused(point, layout)
                 continue
             if before.finite:
                 finite.append(point)
@@ -306,6 +312,22 @@ class Search:
         self.tried += 1
         run = self._runner.run(point, layout)
         return None if run.error or run.outside else run
+
+    def _refused(self, point: Point, layout: Layout) -> Evidence | None:
+        """A point that the flagged op refuses with an error that tells of numbers, where the
+        finding says so: a matrix that is singular, a label that no class has.
+        """
+        assert self._runner is not None
+        if not self.says_error:
+            return None
+        before = self._runner.run(point, layout)
+        match = _TELLING.search(before.error)
+        if match is None or before.outside:
+            return None
+        after = None if self._repaired is None else self._repaired.run(point, layout)
+        mended = None if after is None else not after.error and after.finite
+        said = f"TensorFlow stops with: {match[0]}"
+        return Evidence("error", said, "eager", point, layout, before, after, mended)
 
     def _at(self, point: Point, layout: Layout, before: Run) -> Evidence | None:
         """The evidence of a point, run eagerly."""
