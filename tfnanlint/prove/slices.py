@@ -13,6 +13,7 @@ import keyword
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from tfnanlint.interp.engine import Engine
@@ -46,6 +47,7 @@ _NAME: Final = re.compile(r"'([A-Za-z_]\w*)'")
 _DTYPE: Final = re.compile(r"\btf\.((?:b?float|u?int)\d+|bool)\b")
 _FLOAT: Final = "builtins.float"
 _NUMERIC: Final = ("tensor", "array", "number", "unknown")
+_LABELS: Final = "the labels"
 _ACTIVATIONS: Final = ("activation", "activation_fn")
 _WORD: Final = re.compile(r"\W+")
 # What an argument of which nothing is known is taken to be.
@@ -324,6 +326,24 @@ class Slicer:
             self._keyed[name] = key
             self._inputs[call] = linear
         return linear
+
+    def loss(self, predictions: Value, callee: str, family: str) -> str:
+        """The operand for a loss that is only named, on what a model gives; labels are an input.
+        Raises `Unsupported`.
+        """
+        operand = self.value(predictions)
+        sparse = family == "sparse"
+        known = Range(0.0, 2.0 if sparse else 1.0)
+        name = self._named.get(_LABELS) or self._fresh("y_true")
+        labels = Input(name, _LABELS, TENSOR, known, "", _LABELS)
+        if sparse:
+            labels = replace(labels, dtype="int32")
+        self._inputs[_LABELS] = labels
+        self._keyed[labels.name] = _LABELS
+        spelling = f"{callee}({labels.name}, {operand})"
+        name, key = self._fresh("loss"), self._key(spelling)
+        self._steps.append(Step(name, (spelling,), callee, Range(), True, key, "", spelling))
+        return name
 
     # Spellings
 
