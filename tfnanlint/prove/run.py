@@ -85,7 +85,7 @@ class Prover:
             return Verdict(Proof.UNSUPPORTED, str(error), seconds=self._since(begun))
         best: Verdict | None = None
         for candidate in chosen:
-            if best is not None and self._since(begun) > 2 * self._host.seconds:
+            if best is not None and self._since(begun) > self._host.seconds:
                 break
             verdict = self._executed(candidate, source, finding)
             if best is None or _rank(verdict) < _rank(best):
