@@ -10,6 +10,7 @@ import pytest
 from claims import cases
 
 from tfnanlint.dev import repository, scores
+from tfnanlint.diagnostics.fix_names import name_of
 from tfnanlint.rule.registry import load
 
 sys.path.insert(0, str(repository.ROOT / "benchmarks"))
@@ -58,7 +59,7 @@ def test_faults_are_noticed():
 def test_rule_pages_show_the_figures(rule):
     page = (repository.ROOT / "docs" / "rules" / f"{rule.slug}.md").read_text()
     scored = [row for row in scores.rows() if row["code"] == rule.code]
-    assert bool(scored) == ("of the hazard inputs before" in page)
+    assert all(f"| `{name_of(row['fix'])}`: " in page for row in scored)
 
 
 @pytest.mark.tensorflow
