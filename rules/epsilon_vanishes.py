@@ -63,15 +63,9 @@ GUARDS = {
     "tf.math.reciprocal": "divisor",
 }
 LAYERS = "keras.layers.BatchNormalization keras.layers.LayerNormalization keras.layers.GroupNormalization"
-OPTIMIZERS = {
-    "keras.optimizers.Adam": 1e-7,
-    "keras.optimizers.AdamW": 1e-7,
-    "keras.optimizers.Nadam": 1e-7,
-    "keras.optimizers.Adamax": 1e-7,
-    "keras.optimizers.RMSprop": 1e-7,
-    "tf.train.AdamOptimizer": 1e-8,
-}
 STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Nadam")
+OPTIMIZERS = dict.fromkeys((*STEPS, "keras.optimizers.Adamax", "keras.optimizers.RMSprop"), 1e-7)
+OPTIMIZERS["tf.train.AdamOptimizer"] = 1e-8
 
 
 @rule(
@@ -232,7 +226,9 @@ def without(site: Site, param: str, here: Context) -> Iterator[Finding]:
 
 def optimizer(site: Site, here: Context) -> Iterator[Finding]:
     eps = site.const("epsilon", OPTIMIZERS[site.op.name])
-    if not isinstance(eps, float) or not 0 < eps < 1e-5 or not trains_halves(site, here):
+    by_graph = site.op.name.startswith("tf.train.")
+    trains_halves = here.makes_variables("float16") if by_graph else here.policy() == "float16"
+    if not isinstance(eps, float) or not 0 < eps < 1e-5 or not trains_halves:
         return
     gone = rounded(eps, "float16") == 0
     if not gone and site.op.name not in STEPS:
@@ -252,20 +248,6 @@ def optimizer(site: Site, here: Context) -> Iterator[Finding]:
     )
     yield here.finding(
         site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes
-    )
-
-
-def trains_halves(site: Site, here: Context) -> bool:
-    """Whether the weights that an optimizer changes are in float16 themselves."""
-    if not site.op.name.startswith("tf.train."):
-        return here.policy() == "float16"
-    kept = any(
-        keyword.arg == "custom_getter"
-        for call, _ in here.calls("variable_scope")
-        for keyword in call.keywords
-    )
-    return not kept and any(
-        here.value(call, point).dtype == "float16" for call, point in here.calls("get_variable")
     )
 
 

@@ -91,15 +91,6 @@ ENTROPY = (
 )
 
 
-def reaches_zero(log: Site, here: Context) -> bool:
-    """Whether rounding leaves nothing of the guard of a logarithm, as of `1 - 1e-8` and, in compiled
-    code, of `1 - p + 1e-12`.
-    """
-    x = log.value("x")
-    lost = absorbed_epsilons.absorbed_epsilon(log, "x", here.interpreter, here.around)
-    return x.known and x.zero or lost is not None and lost.modes != ("xla",)
-
-
 def why(*probabilities: Probability, is_lost: bool = False) -> str:
     """What goes wrong, where a guard holds or `is_lost`."""
     if any(one.guard for one in probabilities) and not is_lost:
@@ -138,7 +129,8 @@ def binary(
         *(half.log.node for half in loss.halves),
         *(node for node in ast.walk(loss.whole) if isinstance(node, (ast.BinOp, ast.Call))),
     ]
-    is_lost = any([reaches_zero(half.log, here) for half in loss.halves])
+    logs = [half.log for half in loss.halves]
+    is_lost = absorbed_epsilons.reach_zero(logs, here.interpreter, here.around)
     yield here.finding(
         log,
         "x",

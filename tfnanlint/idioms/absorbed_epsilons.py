@@ -47,6 +47,14 @@ def absorbed_epsilon(
     return lost if lost is not None and lost.modes else None
 
 
+def reach_zero(logs: list[Site], interpreter: Evaluator, around: Around) -> bool:
+    """Whether rounding leaves nothing of the guard of one of some logarithms, as of `1 - 1e-8` and,
+    in compiled code, of `1 - p + 1e-12`.
+    """
+    lost = [(log.value("x"), absorbed_epsilon(log, "x", interpreter, around)) for log in logs]
+    return any(x.known and x.zero or one is not None and one.modes != ("xla",) for x, one in lost)
+
+
 def _folded(value: Value) -> AbsorbedEpsilon | None:
     """The epsilon of `1e-8 + 1 - p`: Python adds the numbers, TensorFlow rounds the sum to 1."""
     site = value.origin

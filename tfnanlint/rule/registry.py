@@ -465,6 +465,18 @@ class Context:
         """
         return next((text for text, *_ in self.interpreter.policies_of_program(self.module)), "")
 
+    def makes_variables(self, dtype: str) -> bool:
+        """Whether this file makes TensorFlow 1 variables of a dtype that they keep (no
+        `custom_getter` stores them in another).
+        """
+        return not any(
+            keyword.arg == "custom_getter"
+            for call, _ in self.calls("variable_scope")
+            for keyword in call.keywords
+        ) and any(
+            self.value(call, point).dtype == dtype for call, point in self.calls("get_variable")
+        )
+
     def holds_in_program(self, says: Callable[[str], bool]) -> bool:
         """Whether a convention of `texts` holds of this file, or of one that sets the policy of its
         program.
