@@ -189,7 +189,8 @@ def fixes(judged: list[Verdict]) -> str:
         "training repositories that nobody had read, at most four of each. "
         "`strangers`: 32 of 135 at commit 1de6262, in 151 others.\n"
         "`unread`: 82 places in 75 others. `unread2`: 60 of 72 at commit 7a181b6, in 66 others, "
-        "judged by an author of the tool from the changes alone.\n"
+        "judged by a reader who saw the changes and nothing else (an author of the tool called 45 "
+        "of them fit).\n"
         "All with their reasons: `benchmarks/verdicts/fixes.tsv`.",
     ]
     for sample in sorted({one.sample for one in judged}):
