@@ -60,8 +60,6 @@ from tfnanlint.api import (
     rule,
 )
 
-# What makes the first weights divides by what it has just drawn, and nothing differentiates it.
-INITIALIZERS = ("keras.initializers", "tf.keras.initializers", "tf.initializers")
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 WORDS = {
     "tf.math.floormod": "remainder of a division",
@@ -91,8 +89,6 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     form = divisors.form_evidence(division, divisor)
     shown = form or zero_evidence(division, divisor, here)
     if shown is None or here.hidden(division) or here.tested(division, param):
-        return
-    if here.inherits(division, *INITIALIZERS) or divisors.is_spread_of_draws(divisor):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
     if certainty is Certainty.MAY and here.asserted(division, param):

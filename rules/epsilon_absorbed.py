@@ -145,7 +145,7 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
     inside = any(node is lost.total.node for node in ast.walk(site.node))
     eps = absorbed_epsilon_repairs.epsilon_text(lost.eps)
     dtype = dtype_of(lost.x, here)
-    if lost.x.dtype is None and dtype == "float64":
+    if lost.x.dtype is None and dtype == "float64" and 1.0 + lost.eps != 1.0:
         return
     if lost.folded:
         why = (

@@ -38,7 +38,7 @@ ACTIVATIONS = {
     "tf.nn.softmax": "softmax",
     "tf.sigmoid": "sigmoid",
 }
-SHOWN = {"softmax": "0 for logits 17 below the largest", "sigmoid": "1 from 8 on"}
+SHOWN = {"softmax": "0 for logits 18 below the largest", "sigmoid": "1 from 8 on"}
 
 
 @rule("TFN602", "softmax-not-float32", on="file", words="float16", fixes="float32")

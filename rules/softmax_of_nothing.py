@@ -17,12 +17,12 @@ Bad:
     weights = tf.nn.softmax(tf.where(mask, scores, -np.inf))
 
 Good:
-    weights = tf.nn.softmax(tf.where(mask, scores, -1e9))
+    weights = tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))
 
 With such a number a row with one unmasked entry gives exactly the same result, and a row with none
 gets equal weights, which have to be masked afterwards (`weights * tf.cast(mask, weights.dtype)`).
-The lowest finite number, `scores.dtype.min`, is for float16 only, which ends at 65504: elsewhere
-the sum of two logarithms of such weights, or the square of one, is infinite again. A causal mask,
+Where the dtype is known and is not float16, the fix writes -1e30: the sum of two logarithms of
+such weights is finite, which that of two lowest numbers is not. A causal mask,
 in which every position sees itself, and a mask that keeps the largest logits have an unmasked entry
 in every row: they are not reported. Neither is a softmax of `tf.where(mask, scores, -np.inf)` whose
 NaN a second `tf.where` replaces: there both the value and the gradient are finite. The logsumexp of
@@ -51,8 +51,8 @@ from tfnanlint.api import (
 )
 
 PRODUCT = "mask multiplied by infinity: the result is NaN (0 * inf) wherever the mask is 0"
-CHOOSE = "select with tf.where(mask, scores, -1e9) instead of multiplying"
-LOW = "-1e9"  # as exp(-1e9) is 0 beside any score, and sums of logarithms of it are finite
+CHOOSE = "select with tf.where(mask, scores, scores.dtype.min) instead of multiplying"
+LOW = "-1e30"  # far below any score and any other mask; sums of such logarithms are finite
 MASKING = frozenset(traits.MASKINGS)
 SUMS = frozenset(traits.ADDITIONS)
 
@@ -122,7 +122,9 @@ def outcome(site: Site, x: Value) -> str:
 
 
 def finite(choice: Site, here: Context) -> list[Fix]:
-    """A number that leaves no weight where -inf is written: -1e9, in float16 the lowest one."""
+    """A number that leaves no weight where -inf is written: -1e30, or the lowest one where the dtype
+    may be float16.
+    """
     branch = infinite_masks.infinite_branch(choice)
     kept = "x" if branch == "y" else "y"
     node, other = choice.args.get(branch), choice.args.get(kept)
@@ -135,7 +137,8 @@ def finite(choice: Site, here: Context) -> list[Fix]:
     if scores.kind not in ("number", "tensor", "unknown"):
         return []
     low = LOW
-    if here.precision(scores).dtype == "float16":
+    precision = here.precision(scores)
+    if precision.dtype == "float16" or not precision.sure:
         if other is None or scores.kind == "number" or not here.repeatable(other):
             return []
         low = f"{here.text(other)}.dtype.min"

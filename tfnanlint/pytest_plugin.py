@@ -97,6 +97,7 @@ class Tracer:
     def _told(self, text: str) -> str:
         """What explains an error of a test."""
         from tfnanlint.cli.explain_log import explanations
+        from tfnanlint.config.keys import ConfigError
         from tfnanlint.config.layers import Configuration, Layer
         from tfnanlint.pipeline.linter import Linter
         from tfnanlint.report import PLAIN
@@ -105,5 +106,8 @@ class Tracer:
 
         if self._linter is None:
             self._linter = Linter(Configuration(Layer("pytest", "")))
-        explained = explanations(incidents(text)[:1], self._linter, self._paths)
-        return "\n".join(line for one in explained for line in told(one, PLAIN))
+        try:
+            explained = explanations(incidents(text)[:1], self._linter, self._paths)
+            return "\n".join(line for one in explained for line in told(one, PLAIN))
+        except ConfigError as error:
+            return f"tfnanlint's configuration is wrong, so that nothing is explained: {error}"

@@ -532,7 +532,7 @@ def test_a_configuration_cannot_make_code_run(tmp_path):
         "plugins": b"you have not allowed it",
         "extend": b"must be the path of a file",
         "init-hook": b"unknown key",
-        "rules": b"unknown key",
+        "rules": b"must be a table",
     }
     for key, refusal in refusals.items():
         (tmp_path / "tfnanlint.toml").write_text(f'{key} = ["evil"]\n')

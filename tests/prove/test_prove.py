@@ -276,7 +276,10 @@ def test_check_attaches_verdicts(tmp_path, monkeypatch, capsys):
 REPAIRS = {
     "holds": ("tf.nn.log_softmax(z)", ""),
     "another number": ("tf.nn.log_softmax(2.0 * z)", "it changes a result on an ordinary input by"),
-    "no gradient": ("tf.stop_gradient(tf.nn.log_softmax(z))", "a gradient is 0 on an ordinary"),
+    "no gradient": (
+        "tf.stop_gradient(tf.nn.log_softmax(z))",
+        "after it a gradient is 0 on an ordinary",
+    ),
     "still infinite": ("1.0 * tf.math.log(tf.nn.softmax(z))", "NaN or Inf is left on an input"),
 }
 

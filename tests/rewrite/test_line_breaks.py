@@ -80,6 +80,7 @@ def test_a_line_stays_where_the_code_has_longer_ones():
         "y = OLD(x); z = 1\n",
         "y = OLD(p for p in x)\n",
         "y = OLD(lambda x: x)\n",
+        "y = OLD(f'{x}')\n",
         "%time OLD(x)\n",
     ],
 )

@@ -108,3 +108,12 @@ def test_the_callback_stops_and_explains(tmp_path):
     assert "The loss is inf in epoch 1, step 1." in done.stderr
     assert "train.py:7:" in done.stderr and "TFN101" in done.stderr
     assert done.stdout.endswith("done\n")
+
+
+def test_an_error_that_is_its_own_cause_has_no_text():
+    pytest.importorskip("tensorflow")
+    from tfnanlint.trace.watched import text_of
+
+    error = ValueError("of its own")
+    error.__cause__ = error
+    assert text_of(error) == ""

@@ -242,7 +242,8 @@ def _account(run: _Run, outcome: Fixed) -> None:
         run.warn(f"{path}: {problem}")
     for finding in outcome.applied:
         if finding.verdict is not None and not run.arguments.quiet:
-            run.say(escape(f"{path}: fixed {finding.code} {finding.slug}: {_tried(finding)}"))
+            done = "would fix" if run.arguments.diff else "fixed"
+            run.say(escape(f"{path}: {done} {finding.code} {finding.slug}: {_tried(finding)}"))
     run.tally.add_fixed(path, outcome.applied)
     if run.arguments.diff and outcome.changed:
         run.would_change = True

@@ -15,6 +15,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 388, 30, 168
 _LEAST = 3.0  # pixels of a hatched stretch
 _SHARE = 0.03  # of the numbers at either end that may leave the picture
 _TICKS = 4
+_HIGHEST = 1e300  # of a range that can be divided into ticks
 
 Numbers = Sequence[float | None]
 
@@ -125,7 +126,9 @@ def _runs(numbers: Numbers) -> Iterator[tuple[int, int, str]]:
 
 def _limits(numbers: Numbers) -> tuple[float, float]:
     """The ends of the vertical axis: around all numbers but a few at either end."""
-    finite = sorted(y for y in numbers if y is not None and math.isfinite(y))
+    finite = sorted(
+        min(max(y, -_HIGHEST), _HIGHEST) for y in numbers if y is not None and math.isfinite(y)
+    )
     if not finite:
         return -1.0, 1.0
     cut = int(_SHARE * len(finite))

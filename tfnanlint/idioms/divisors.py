@@ -25,16 +25,15 @@ from tfnanlint.idioms.vanishing import (
     shows_zero,
     zero_factor,
 )
-from tfnanlint.ops.provenance import Walk, site_behind, widest
+from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import DISPERSIONS, INVERSES, SIMPLE_POWERS, is_random
+from tfnanlint.ops.traits import DISPERSIONS, INVERSES, SIMPLE_POWERS
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, is_numeric, value_in_words
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 # Of weights that add up to 1 these are above 0, too.
-_MAX_DRAWS: Final = 40  # values in which random numbers are looked for
 _TENSOR_LIBRARIES: Final = ("tf", "keras", "K")
 
 
@@ -176,27 +175,6 @@ def is_spread_of_whole(divisor: Value) -> bool:
     if site.const("axis", None) is not None:
         return False
     return not is_mean or made_by(site.value("x"), "tf.sqrt") is not None
-
-
-def is_spread_of_draws(divisor: Value) -> bool:
-    """Whether a divisor is the deviation or variance of what is made of random numbers only: of
-    more than a few, which are never all equal.
-    """
-    site = made_by(plain(widest(plain(divisor))), *DISPERSIONS)
-    walk = Walk(site.value("x"), limit=_MAX_DRAWS) if site is not None else Walk()
-    is_drawn = False
-    for part in walk:
-        maker = site_behind(part)
-        if isinstance(part.obj, tuple):
-            walk.add(one for one in part.obj if isinstance(one, Value))
-        elif maker is None:
-            if not part.exact:
-                return False
-        elif is_random(maker.op.name):
-            is_drawn = True
-        else:
-            walk.enter(maker, maker.args)
-    return is_drawn and walk.is_complete
 
 
 def is_sum_of_mask(division: Site) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import ADDITIONS, CLIPS, NEGATIONS
+from tfnanlint.ops.traits import CLIPS
 from tfnanlint.values.value import FLOATS, Value
 
 # The derivative of an op at x as (factor, exponent): that of sqrt is 0.5 * x ** -0.5.
@@ -20,8 +20,9 @@ _DERIVATIVES: Final = {
     "tf.math.reciprocal": (1.0, -2.0),
 }
 STEEP_OPS: Final = frozenset(_DERIVATIVES)
-# What hands a gradient on as it is, or cuts it off.
-_STRAIGHT: Final = frozenset((*ADDITIONS, *CLIPS, *NEGATIONS, "tf.abs", "tf.nn.relu"))
+# What hands a gradient on as it is, or cuts it off, and is least where its operands are: the
+# derivatives before and after it are largest on the same input.
+_STRAIGHT: Final = frozenset(("tf.add", *CLIPS, "tf.nn.relu"))
 _MAX_STEPS: Final = 24
 
 
@@ -34,8 +35,8 @@ def steep_before(site: Site) -> Site | None:
     own = _derivative(site)
     if not own:
         return None
-    product, first = _steepest(site.value("x"), own, site, _MAX_STEPS)
-    return first if first is not site and product > FLOATS["float16"].max else None
+    product, first = _Chains().behind(site.value("x"), site)
+    return first if first is not site and own * product > FLOATS["float16"].max else None
 
 
 def _derivative(site: Site) -> float:
@@ -45,20 +46,37 @@ def _derivative(site: Site) -> float:
     return factor * least**exponent if least > 0 else 0.0
 
 
-def _steepest(value: Value, product: float, first: Site, steps: int) -> tuple[float, Site]:
-    """The largest product of derivatives on the ways back from a value, and where it begins."""
-    site = site_behind(value)
-    if site is None or not steps or value.dtype != "float16":
-        return product, first
-    if site.op.name in STEEP_OPS:
-        own = _derivative(site)
-        return (
-            _steepest(site.value("x"), product * max(own, 1.0), site, steps - 1)
-            if own
-            else (product, first)
-        )
-    params = [site.op.passes] if site.op.passes else []
-    if site.op.name in _STRAIGHT:
-        params = [param for param in site.args if param in ("x", "y", "features")]
-    ways = [_steepest(site.value(param), product, first, steps - 1) for param in params]
-    return max(ways, key=lambda way: way[0], default=(product, first))
+def _is_plain_magnitude(site: Site) -> bool:
+    """Whether an op is the magnitude of what is not negative."""
+    return site.op.name == "tf.abs" and site.value("x").lo >= 0
+
+
+class _Chains:
+    """The steepest chains on the ways back from values, each looked for once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[float, Site]] = {}
+
+    def behind(self, value: Value, end: Site, steps: int = _MAX_STEPS) -> tuple[float, Site]:
+        """The largest product of derivatives on a way back from a value, and where that begins: at
+        `end` where there is none.
+        """
+        site = site_behind(value)
+        if site is None or not steps or value.dtype != "float16":
+            return 1.0, end
+        if id(site) not in self._known:
+            self._known[id(site)] = self._through(site, end, steps)
+        return self._known[id(site)]
+
+    def _through(self, site: Site, end: Site, steps: int) -> tuple[float, Site]:
+        if site.op.name in STEEP_OPS:
+            own = _derivative(site)
+            if not own:
+                return 1.0, end
+            product, first = self.behind(site.value("x"), site, steps - 1)
+            return product * max(own, 1.0), first
+        params = [site.op.passes] if site.op.passes else []
+        if site.op.name in _STRAIGHT or _is_plain_magnitude(site):
+            params = [param for param in site.args if param in ("x", "y", "features")]
+        ways = [self.behind(site.value(param), end, steps - 1) for param in params]
+        return max(ways, key=lambda way: way[0], default=(1.0, end))

@@ -808,9 +808,12 @@ def _of_free_exponents(value: Value) -> bool:
     large as small: not all of them underflow at once. Of distances or masked scores they may.
     """
     made = made_by(plain(widest(plain(value))), *UNDERFLOWING, "tf.nn.softmax")
-    return made is not None and (
-        made_by(plain(made.value(made.op.main)), *MATRIX_PRODUCTS) is not None
-    )
+    return made is not None and _is_free(made)
+
+
+def _is_free(made: Site) -> bool:
+    """Whether what an op is taken of is a weighted sum."""
+    return made_by(plain(made.value(made.op.main)), *MATRIX_PRODUCTS) is not None
 
 
 def is_lifted_by_exponential(value: Value) -> bool:
@@ -823,9 +826,14 @@ def is_lifted_by_exponential(value: Value) -> bool:
 
 
 def _is_exponential(value: Value) -> bool:
+    """Whether a value is an exponential, clipped or not, of a weighted sum or of a parameter."""
     value = plain(value)
     clip = made_by(value, "tf.clip_by_value", "tf.minimum")
-    return made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING) is not None
+    made = made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING)
+    if made is None:
+        return False
+    exponent = plain(made.value(made.op.main)).origin
+    return isinstance(exponent, Note) and exponent.given or _is_free(made)
 
 
 def _lifted(value: Value) -> bool:

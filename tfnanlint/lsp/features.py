@@ -244,8 +244,9 @@ def serve(analyst: Analyst, stdin: BinaryIO, stdout: BinaryIO) -> None:
         level=os.environ.get("TFNANLINT_LSP_LOG", "ERROR").upper(),
         format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
+    server = server_of(analyst)
     try:
-        server = server_of(analyst)
         server.start_io(stdin, stdout)
     finally:
+        server.proofs.close()
         analyst.close()

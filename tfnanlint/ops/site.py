@@ -331,9 +331,19 @@ def _makers(a: Value, b: Value) -> tuple[Any, Any]:
     left, right = a.origin, b.origin
     if not isinstance(left, Note) or not isinstance(right, Note):
         return left, right
-    if left.index is None or left.index != right.index:
+    if left.index is None or left.index != right.index or not _has_parts(left.parent):
         return left, right
     return left.parent, right.parent
+
+
+def _has_parts(maker: Any) -> bool:
+    """Whether the result of an op application is a tuple; the elements that a loop takes from
+    `enumerate(x)` are none.
+    """
+    if not isinstance(maker, Site) or maker.op.name.startswith("builtins."):
+        return False
+    result = maker.result
+    return result is not None and isinstance(result.obj, tuple)
 
 
 def _same_index(one: Site, other: Site) -> bool:

@@ -23,6 +23,7 @@ BUDGET = 5.0  # seconds that a search may take
 MODES = ("eager", "graph", "xla")
 _NOTICES = frozenset(notice.code for notice in notices.NOTICES)
 _ORDER = (Proof.PROVED, Proof.NOT_REPRODUCED, Proof.UNSUPPORTED)
+_MAX_ANSWERS = 64  # of the worker that are kept: one finding is asked for again with each fix
 
 
 class Prover:
@@ -100,11 +101,19 @@ class Prover:
         return round(time.process_time() - begun + self._computed, 3)
 
     def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The worker's answer, also to a job that it had before."""
+        """The worker's answer, also to one of the last jobs that it had; what could not be run is
+        tried again.
+        """
         key = json.dumps(job)
-        if key not in self._answers:
-            self._answers[key] = self._host.run(job)
-        return self._answers[key]
+        answer = self._answers.pop(key, None)
+        if answer is None:
+            answer = self._host.run(job)
+            self._computed += answer.get("seconds", self._host.seconds)
+        if answer["status"] != Proof.UNSUPPORTED.value:
+            self._answers[key] = answer
+        if len(self._answers) > _MAX_ANSWERS:
+            del self._answers[next(iter(self._answers))]
+        return answer
 
     def _executed(self, chosen: Slices, source: Source, finding: Finding) -> Verdict:
         answer = self._answer(
@@ -120,7 +129,6 @@ class Prover:
                 "sampled": self._sampled,
             }
         )
-        self._computed += answer.get("seconds", self._host.seconds)
         proof = Proof(answer["status"])
         if proof is Proof.UNSUPPORTED:
             return Verdict(proof, answer["reason"])
@@ -160,7 +168,7 @@ def fix_words(chosen: Slices, answer: dict[str, Any]) -> str:
             f"largest difference on {compared['inputs']:,} ordinary inputs"
             f" {compared['largest']:.2g}"
         )
-        parts.append("gradient alive" if compared["alive"] else "a gradient is 0 that was not")
+        parts.append("gradient alive" if compared["alive"] else "a gradient is 0 where it was not")
     return "; ".join(parts)
 
 
@@ -189,7 +197,7 @@ def refusal(chosen: Slices, answer: dict[str, Any]) -> str:
     if answer["mended"] is False:
         return f"NaN or Inf is left on an input that shows it ({answer['said']})"
     if not compared["alive"]:
-        return "a gradient is 0 on an ordinary input that was not"
+        return "after it a gradient is 0 on an ordinary input where it was not"
     if compared["wrong"] and chosen.fix.claim.safe:
         return f"it changes a result on an ordinary input by {compared['wrong']:.2g} (relative)"
     return ""

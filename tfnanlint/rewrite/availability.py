@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Collection, Iterator, cast
+from typing import TYPE_CHECKING, Any, Collection, Final, Iterator, cast
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.ops.site import Site
@@ -30,7 +30,7 @@ from tfnanlint.program.scope import (
     unrefined,
 )
 from tfnanlint.rewrite import side_effects as mutations
-from tfnanlint.rewrite.bindings import ownership
+from tfnanlint.rewrite.bindings import inspected, ownership
 from tfnanlint.rewrite.definite_assignment import is_definite, is_unbound_between
 from tfnanlint.rewrite.hole_test import NoFix
 from tfnanlint.syntax.access_paths import path_of, root_of
@@ -77,6 +77,7 @@ _CONDITIONAL = (
 )
 
 _SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,8 @@ class Reach:
             or shown
             or self._in_loop(statement)
         ):
+            return ""
+        if inspected(scope) or _is_read_elsewhere(name, scope):
             return ""
         end = self.source.span(statement).end
         later = [
@@ -966,3 +969,18 @@ def _untroubled(node: ast.AST) -> bool:
         )
         for inner in nodes_in(node)
     )
+
+
+def _is_read_elsewhere(name: str, scope: ast.AST) -> bool:
+    """Whether a variable of a scope belongs to another scope, or a function inside may read it,
+    wherever that is written: it runs later.
+    """
+    for node in ast.walk(scope):
+        if isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
+            return True
+        is_inside = isinstance(node, _FUNCTIONS) and node is not scope
+        if is_inside and any(
+            isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node)
+        ):
+            return True
+    return False

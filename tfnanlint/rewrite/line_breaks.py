@@ -38,6 +38,7 @@ _PRIORITIES: Final = {
 _KEYWORDS: Final = frozenset("return and or not in is if else lambda for yield await".split())
 _ASSIGNING: Final = re.compile(r"(\*\*|//|>>|<<|[-+*/%@&|^])?=")
 _UNBROKEN: Final = frozenset(("lambda", "for", "yield", "await", ":="))
+_ODD: Final = (tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 _MAX_DEPTH: Final = 40
 _MAX_STATEMENTS: Final = 40  # statements over several lines that tell how a file is formatted
 _MOST: Final = 0.9
@@ -235,7 +236,7 @@ def _tokens(text: str, offset: int) -> list[_Token]:
         for one in tokenize.generate_tokens(StringIO(text, newline=None).readline):
             if one.type in (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER):
                 continue
-            odd = one.type in (tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
+            odd = one.type in _ODD or _is_formatted_string(one)
             if odd or one.start[0] != one.end[0] or one.string in _UNBROKEN:
                 return []
             depth -= one.string in _CLOSING
@@ -251,6 +252,17 @@ def _tokens(text: str, offset: int) -> list[_Token]:
     except (tokenize.TokenError, SyntaxError):
         return []
     return found
+
+
+def _is_formatted_string(token: tokenize.TokenInfo) -> bool:
+    """Whether a token is an f-string, or begins one: Python 3.12 splits them into tokens."""
+    if token.type == tokenize.STRING:
+        return "f" in token.string[: min(map(token.string.find, _quotes(token.string)))].lower()
+    return tokenize.tok_name[token.type] == "FSTRING_START"
+
+
+def _quotes(text: str) -> list[str]:
+    return [quote for quote in "\"'" if quote in text]
 
 
 def _is_operand(text: str) -> bool:

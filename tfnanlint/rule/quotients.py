@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Callable, Final, Iterator
+from typing import Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.identifiers import SMOOTHING_NAMES
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
@@ -32,7 +32,6 @@ from tfnanlint.ops.traits import (
 from tfnanlint.program.scope import Point
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context, Part
-from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import INF, WHOLE, Note, Value
 
@@ -42,6 +41,7 @@ _NO_NAN: Final = {
     "tf.divide": "tf.math.divide_no_nan({x}, {y})",
     "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})",
 }
+_SAFE_DIVISIONS: Final = frozenset(("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan"))
 _USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
 
 
@@ -56,7 +56,7 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     masked = here.masked(division)
     if masked is not None and masked.by_result:
         return []  # the program asks whether the result is finite
-    if _has_guarded_twin(here, division):
+    if _has_guarded_twin(here, division, divisor):
         here.no_fix = "the other branch gives 0 there: callers choose between the two"
         return []
     name = _empty_guard(here, divisor)
@@ -79,24 +79,31 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     return _BY_QUANTITY[quantity(divisor)](here, division, param)
 
 
-def _has_guarded_twin(here: Context, division: Site) -> bool:
-    """Whether a division stands in one branch of an `if` of which the other divides without NaN: the
-    `else` of `if self.no_nan:`.
+def _has_guarded_twin(here: Context, division: Site, divisor: Value) -> bool:
+    """Whether a division stands in one branch of an `if` of which the other divides by the same
+    without NaN: the `else` of `if self.no_nan:`.
     """
     inner: ast.AST = division.node
     for outer in here.around(division.node):
         if isinstance(outer, ast.If) and inner is not outer.test:
             twin = outer.orelse if inner in outer.body else outer.body
-            calls = [
-                node
-                for statement in twin
-                for node in ast.walk(statement)
-                if isinstance(node, ast.Call)
-            ]
-            if any(leaf(call.func).endswith("no_nan") for call in calls):
+            if any(_is_safe_division(here, call, division, divisor) for call in _calls(twin)):
                 return True
         inner = outer
     return False
+
+
+def _calls(statements: Iterable[ast.stmt]) -> Iterator[ast.Call]:
+    for statement in statements:
+        yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+
+
+def _is_safe_division(here: Context, call: ast.Call, division: Site, divisor: Value) -> bool:
+    """Whether a call divides by a value, and gives 0 where that is 0."""
+    site = here.site(call, division.point) if division.point is not None else None
+    if site is None or site.op.name not in _SAFE_DIVISIONS:
+        return False
+    return any(same(site.value(param), divisor) for param in site.args if param in ("x", "y"))
 
 
 def _is_logged(here: Context, division: Site) -> bool:

@@ -41,6 +41,7 @@ from tfnanlint.rule.logarithms import (
     starts_positive,
 )
 from tfnanlint.rule.registry import Changed, Context, Part
+from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import Value, number_text
@@ -433,23 +434,30 @@ def _own_option(here: Context, root: Site) -> str:
             and not node.orelse
             and node.lineno < root.node.lineno
             and len(node.body) == 1
-            and _adds_to(node.body[0], under_root.id)
+            and _is_small_number(here, _added_to(node.body[0], under_root.id), root)
         ):
             return ast.unparse(node.test)
     return ""
 
 
-def _adds_to(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement is `name = name + something` or `name += something`."""
+def _added_to(statement: ast.stmt, name: str) -> ast.expr | None:
+    """The `something` of `name = name + something` or `name += something`."""
     if isinstance(statement, ast.AugAssign):
         target: ast.expr = statement.target
-        return (
-            isinstance(statement.op, ast.Add) and isinstance(target, ast.Name) and target.id == name
-        )
+        is_sum = isinstance(statement.op, ast.Add)
+        return statement.value if is_sum and path_of(target) == name else None
     value = statement.value if isinstance(statement, ast.Assign) else None
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+        return None
+    return value.right if path_of(value.left) == name else None
+
+
+def _is_small_number(here: Context, node: ast.expr | None, root: Site) -> bool:
+    """Whether an expression is a small number above 0."""
+    if node is None or root.point is None:
         return False
-    return isinstance(value.left, ast.Name) and value.left.id == name
+    value = here.value(node, root.point)
+    return value.exact and 0 < value.lo < 0.1
 
 
 def _is_of_angle(here: Context, root: Site) -> bool:

@@ -811,6 +811,7 @@ class Context:
         try:
             prepared = self._prepared(parts, site, namings, extra)
             for naming in namings:
+                _require_unread(naming, parts)
                 gone = self._without_reader(naming, site)
                 if gone is not None:
                     extra.append(gone)
@@ -1017,3 +1018,43 @@ __all__ = [
     "load",
     "rule",
 ]
+
+
+def _require_unread(naming: Naming, parts: list[Part]) -> None:
+    """Raise NoFix where an assignment gets another name, and an expression that a fix keeps reads
+    the name that it had.
+    """
+    from tfnanlint.rewrite.rewriter import NoFix
+
+    target = naming.statement.targets[0] if isinstance(naming.statement, ast.Assign) else None
+    if not naming.renames or not isinstance(target, ast.Name):
+        return
+    inside = {id(node) for node in ast.walk(naming.statement)}
+    if any(_reads(hole, target.id, inside) for _, _, holes in parts for hole in holes.values()):
+        raise NoFix(f"'{target.id}' would mean two values in the replacement")
+
+
+def _reads(hole: Any, name: str, inside: set[int]) -> bool:
+    """Whether what a hole keeps of the program reads a variable; what an assignment that gets
+    another name computes from does not count (`inside`: its nodes).
+    """
+    if isinstance(hole, Outside):
+        return id(hole.node) not in inside and _reads(hole.node, name, inside)
+    if isinstance(hole, (Named, Changed)):
+        holes = [hole.holes] if isinstance(hole, Named) else [holes for _, _, holes in hole.parts]
+        if any(_reads(inner, name, inside) for each in holes for inner in each.values()):
+            return True
+    if isinstance(hole, str):
+        return re.search(rf"\b{re.escape(name)}\b", hole) is not None
+    replaced = {id(target) for target, _, _ in hole.parts} if isinstance(hole, Changed) else set()
+    node = hole.node if isinstance(hole, Changed) else hole
+    return isinstance(node, ast.AST) and _names(node, name, replaced)
+
+
+def _names(node: ast.AST, name: str, replaced: set[int]) -> bool:
+    """Whether a variable is named in a tree, but for subtrees that are replaced."""
+    if id(node) in replaced:
+        return False
+    if isinstance(node, ast.Name) and node.id == name:
+        return True
+    return any(_names(child, name, replaced) for child in ast.iter_child_nodes(node))

@@ -119,7 +119,9 @@ def text_of(error: BaseException) -> str:
     import tensorflow as tf
 
     cause: BaseException | None = error
-    while cause is not None:
+    seen: set[int] = set()  # an error may be raised from itself
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
         if isinstance(cause, tf.errors.InvalidArgumentError) and _SIGN in str(cause):
             return "".join(traceback.format_exception(cause))
         cause = cause.__cause__ or cause.__context__
