@@ -58,7 +58,7 @@ from tfnanlint.api import (
 )
 
 CLIPPED = "K.sqrt"  # takes the root of 0 where its input is negative
-ROOTS = ("tf.sqrt", CLIPPED, "ops.cbrt")
+ROOTS = (*traits.SQUARE_ROOTS, "ops.cbrt")
 
 
 @rule(

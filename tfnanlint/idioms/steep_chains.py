@@ -8,7 +8,7 @@ from typing import Final
 
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import CLIPS
+from tfnanlint.ops.traits import RISING
 from tfnanlint.values.value import FLOATS, Value
 
 # The derivative of an op at x as (factor, exponent): that of sqrt is 0.5 * x ** -0.5.
@@ -20,9 +20,6 @@ _DERIVATIVES: Final = {
     "tf.math.reciprocal": (1.0, -2.0),
 }
 STEEP_OPS: Final = frozenset(_DERIVATIVES)
-# What hands a gradient on as it is, or cuts it off, and is least where its operands are: the
-# derivatives before and after it are largest on the same input.
-_STRAIGHT: Final = frozenset(("tf.add", *CLIPS, "tf.nn.relu"))
 _MAX_STEPS: Final = 24
 
 
@@ -76,7 +73,8 @@ class _Chains:
             product, first = self.behind(site.value("x"), site, steps - 1)
             return product * max(own, 1.0), first
         params = [site.op.passes] if site.op.passes else []
-        if site.op.name in _STRAIGHT or _is_plain_magnitude(site):
+        # the derivatives before and after it are largest on the same input
+        if site.op.name in RISING or _is_plain_magnitude(site):
             params = [param for param in site.args if param in ("x", "y", "features")]
         ways = [self.behind(site.value(param), end, steps - 1) for param in params]
         return max(ways, key=lambda way: way[0], default=(1.0, end))

@@ -42,6 +42,7 @@ from tfnanlint.ops.traits import (
     POWERS,
     SIZES,
     SPREADS,
+    SQUARED_LENGTHS,
     SQUARES,
     SUM_AND_PRODUCT,
     SUMS,
@@ -58,7 +59,6 @@ _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of 
 _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
-_SQUARED_LENGTHS = (*SQUARES, "tf.reduce_sum", "tf.nn.l2_loss")
 _UPDATES = ("tf.assign", "method.assign")
 _SMALL = 1e-3
 _GUARD = 0.1  # what is added beyond this is a term, not a guard
@@ -665,7 +665,7 @@ def is_total_of_weights(value: Value) -> bool:
         origin = part.origin
         if isinstance(origin, Note):
             return origin.path == ANY_WEIGHT
-        if not isinstance(origin, Site) or origin.op.name not in _SQUARED_LENGTHS:
+        if not isinstance(origin, Site) or origin.op.name not in SQUARED_LENGTHS:
             return False
         part = plain(origin.value(origin.op.main))
     return False
@@ -828,7 +828,7 @@ def is_lifted_by_exponential(value: Value) -> bool:
 def _is_exponential(value: Value) -> bool:
     """Whether a value is an exponential, clipped or not, of a weighted sum or of a parameter."""
     value = plain(value)
-    clip = made_by(value, "tf.clip_by_value", "tf.minimum")
+    clip = made_by(value, *CEILINGS)
     made = made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING)
     if made is None:
         return False

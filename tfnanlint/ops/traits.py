@@ -65,6 +65,8 @@ NEVER_NAN: Final = (
 OF_FIRST: Final = ("tf.divide", "tf.math.divide_no_nan", *NEGATIONS)
 LINEAR_IN_FIRST: Final = (*ADDITIONS, "tf.multiply", *OF_FIRST)
 QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
+# 0 where the divisor is 0.
+SAFE_DIVISIONS: Final = ("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
@@ -88,6 +90,8 @@ SIMPLE_POWERS: Final = ("tf.pow", "tf.square", "tf.sqrt")
 POWERS: Final = ("tf.pow", "math.pow")
 # Ways to write a square, if the exponent is 2 or both factors are the same.
 SQUARES: Final = ("tf.square", "tf.pow", "tf.multiply")
+# On the way from a vector to its squared length.
+SQUARED_LENGTHS: Final = (*SQUARES, "tf.reduce_sum", "tf.nn.l2_loss")
 # Never negative, if the exponent is even.
 MAGNITUDES: Final = ("tf.square", "tf.abs", "tf.pow")
 VARIANCES: Final = ("tf.math.reduce_variance",)
@@ -182,6 +186,8 @@ CLIPS: Final = frozenset((*BOUNDS, *RELUS))
 # Keep a value off 0 where the other operand is above it.
 FLOORS: Final = ("tf.add", "tf.maximum")
 # Keep a value below a number.
+# Least where all operands are, with a derivative of 1 or 0.
+RISING: Final = frozenset(("tf.add", *CLIPS))
 CEILINGS: Final = ("tf.clip_by_value", "tf.minimum")
 PARTS: Final = ("tf.multiply", *FLOORS)
 GREATER: Final = ("tf.greater", "tf.greater_equal")

@@ -27,6 +27,7 @@ from tfnanlint.ops.traits import (
     LINEAR,
     LOGARITHMS,
     QUOTIENTS,
+    SAFE_DIVISIONS,
     WHOLE_DIVISIONS,
 )
 from tfnanlint.program.scope import Point
@@ -41,7 +42,6 @@ _NO_NAN: Final = {
     "tf.divide": "tf.math.divide_no_nan({x}, {y})",
     "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})",
 }
-_SAFE_DIVISIONS: Final = frozenset(("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan"))
 _USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
 
 
@@ -101,7 +101,7 @@ def _calls(statements: Iterable[ast.stmt]) -> Iterator[ast.Call]:
 def _is_safe_division(here: Context, call: ast.Call, division: Site, divisor: Value) -> bool:
     """Whether a call divides by a value, and gives 0 where that is 0."""
     site = here.site(call, division.point) if division.point is not None else None
-    if site is None or site.op.name not in _SAFE_DIVISIONS:
+    if site is None or site.op.name not in SAFE_DIVISIONS:
         return False
     return any(same(site.value(param), divisor) for param in site.args if param in ("x", "y"))
 
