@@ -20,10 +20,9 @@ USED = users()
 JUDGING = "gradients guards idioms interp ops program rewrite rule terms uses".split()
 # Regular expressions that match what Python or the frameworks define, by module: no guesses.
 SYNTAX = {
-    "idioms/labels": "_SUBJECT",
-    "idioms/vanishing": "_ATTRIBUTE",
     "ops/frameworks": "SINK_CALLS",
     "rewrite/bindings": "_IMPORT _BINDING",
+    "rewrite/line_breaks": "_ASSIGNING",
     "rewrite/rewriter": "_NAMING",
     "rewrite/spelling": "_LOSS_CLASS _OPS_OF_KERAS _HOLE _NAME",
     "rewrite/template": "_HOLE _PLACEHOLDER _LINE_END",

@@ -446,8 +446,9 @@ def test_a_broken_cell_is_named(shell):
     assert json.loads((shell.directory / "a.ipynb").read_text())["cells"][2]["source"] == FIXED
 
 
-def test_what_is_shown_of_a_broken_cell(shell):
+def test_what_is_shown_of_a_broken_cell(shell, monkeypatch):
     """The cell by its number and its own line, the rest of the notebook as always."""
+    monkeypatch.setenv("COLUMNS", "100")
     shell.write("a.ipynb", text("import tensorflow as tf", "x = 1\np = tf.log(x", LOG))
     shown = shell.run("check", "--config", "preview = true").text
     assert shown == (

@@ -46,6 +46,7 @@ def replaced(text: str, new: str) -> str:
 
 
 def formatted(text: str, width: int = 88) -> str:
+    pytest.importorskip("ruff")
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(width)]
     run = subprocess.run([*command, "-"], input=text, capture_output=True, text=True, check=True)
     return run.stdout

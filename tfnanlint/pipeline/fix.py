@@ -180,7 +180,7 @@ class _Work:
         except (Uneditable, Unreadable):
             return
         self.source = new
-        self.written = [shift.span(region) for region in self.written]
+        self.written = [shift.span(region) for region in self.written] + shift.regions
         for one in self.applied:
             one.regions = [shift.span(region) for region in one.regions]
 
