@@ -25,6 +25,8 @@ from tfnanlint.ops.frameworks import (
     SINK_CALLS,
     SINKS,
     SINKS_OF_FUNCTIONS,
+    TARGET_NAMES,
+    TARGET_PLACES,
     TRAINED_BASES,
     UNTRAINED_BASES,
 )
@@ -51,10 +53,6 @@ _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are c
 # Calls that name what a gradient is asked for, and the place of the argument.
 _OPERANDS = {"watch": 0, "gradients": 1}
 _OPERAND_NAMES = ("tensor", "xs", "variables")
-# Names of what a call takes gradients of, and its place where that is not the first one: by the name
-# of the method and the number of arguments without a name.
-_TARGET_NAMES = ("loss", "ys", "target")
-_TARGET_PLACES = {("get_updates", 3): 2}
 
 
 class Gradients:
@@ -662,10 +660,10 @@ def _differentiated_argument(call: ast.Call) -> ast.expr | None:
     """What a call takes gradients of: `loss` in `get_updates(params, constraints, loss)` of Keras 2.0
     and in `minimize(loss)`; None where the call does not say it.
     """
-    named = next((k.value for k in call.keywords if k.arg in _TARGET_NAMES), None)
+    named = next((k.value for k in call.keywords if k.arg in TARGET_NAMES), None)
     if named is not None or not call.args:
         return named
-    at = _TARGET_PLACES.get((leaf(call.func), len(call.args)), 0)
+    at = TARGET_PLACES.get((leaf(call.func), len(call.args)), 0)
     return call.args[at]
 
 

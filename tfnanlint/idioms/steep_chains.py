@@ -32,8 +32,8 @@ def steep_before(site: Site) -> Site | None:
     own = _derivative(site)
     if not own:
         return None
-    product, first = _Chains().behind(site.value("x"), site)
-    return first if first is not site and own * product > FLOATS["float16"].max else None
+    product, first = _Chains().behind(site.value("x"))
+    return first if own * product > FLOATS["float16"].max else None
 
 
 def _derivative(site: Site) -> float:
@@ -52,29 +52,29 @@ class _Chains:
     """The steepest chains on the ways back from values, each looked for once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[float, Site]] = {}
+        self._known: dict[int, tuple[float, Site | None]] = {}
 
-    def behind(self, value: Value, end: Site, steps: int = _MAX_STEPS) -> tuple[float, Site]:
-        """The largest product of derivatives on a way back from a value, and where that begins: at
-        `end` where there is none.
+    def behind(self, value: Value, steps: int = _MAX_STEPS) -> tuple[float, Site | None]:
+        """The largest product of derivatives on a way back from a value, and the op where that way
+        begins; None where no op on it has a derivative of interest.
         """
         site = site_behind(value)
         if site is None or not steps or value.dtype != "float16":
-            return 1.0, end
+            return 1.0, None
         if id(site) not in self._known:
-            self._known[id(site)] = self._through(site, end, steps)
+            self._known[id(site)] = self._through(site, steps)
         return self._known[id(site)]
 
-    def _through(self, site: Site, end: Site, steps: int) -> tuple[float, Site]:
+    def _through(self, site: Site, steps: int) -> tuple[float, Site | None]:
         if site.op.name in STEEP_OPS:
             own = _derivative(site)
             if not own:
-                return 1.0, end
-            product, first = self.behind(site.value("x"), site, steps - 1)
-            return product * max(own, 1.0), first
+                return 1.0, None
+            product, first = self.behind(site.value("x"), steps - 1)
+            return product * max(own, 1.0), first or site
         params = [site.op.passes] if site.op.passes else []
         # the derivatives before and after it are largest on the same input
         if site.op.name in RISING or _is_plain_magnitude(site):
             params = [param for param in site.args if param in ("x", "y", "features")]
-        ways = [self.behind(site.value(param), end, steps - 1) for param in params]
-        return max(ways, key=lambda way: way[0], default=(1.0, end))
+        ways = [self.behind(site.value(param), steps - 1) for param in params]
+        return max(ways, key=lambda way: way[0], default=(1.0, None))

@@ -804,8 +804,8 @@ def _is_marked(value: Value, depth: int = 4) -> bool:
 
 
 def _of_free_exponents(value: Value) -> bool:
-    """Whether elements are exponentials, sigmoids or softmaxes of weighted sums, which are as likely to be
-    large as small: not all of them underflow at once. Of distances or masked scores they may.
+    """Whether elements are exponentials, sigmoids or softmaxes of weighted sums, which are as likely
+    to be large as small: not all of them underflow at once. Of distances or masked scores they may.
     """
     made = made_by(plain(widest(plain(value))), *UNDERFLOWING, "tf.nn.softmax")
     return made is not None and _is_free(made)

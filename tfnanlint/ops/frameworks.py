@@ -238,3 +238,7 @@ FAMILIES: Final = {
 COMPILE: Final = "method.compile"
 LABEL_PARAMETERS: Final = ("labels", "y_true", "target", "onehot_labels", "multi_class_labels")
 PREDICTION_PARAMETERS: Final = ("logits", "y_pred", "output", "predictions")
+# Names of what a call takes gradients of, and its place where that is not the first one: by the
+# name of the method and the number of arguments without a name (`get_updates` of Keras 2.0).
+TARGET_NAMES: Final = ("loss", "ys", "target")
+TARGET_PLACES: Final = {("get_updates", 3): 2}
