@@ -27,7 +27,7 @@ HEAD = "import numpy as np\nimport tensorflow as tf\n\n\n"
 
 @pytest.fixture(scope="module")
 def prover():
-    with Prover(6.0) as made:
+    with Prover(20.0) as made:
         yield made
 
 
@@ -142,7 +142,7 @@ def test_the_linted_program_is_never_run(prover, tmp_path, monkeypatch):
     (tmp_path / "program.py").write_text(
         effect + HEAD + "def f(z):\n    return tf.math.log(tf.nn.softmax(z))\n"
     )
-    with Prover(4.0) as own:
+    with Prover(20.0) as own:
         source = Source("program.py", (tmp_path / "program.py").read_text())
         (finding,) = repository.findings(source)
         assert own.verdict(source, finding).proof is Proof.PROVED
@@ -212,7 +212,7 @@ def test_a_slice_that_takes_too_long_is_ended():
     ],
 )
 def test_a_sampled_witness_has_a_line_through_the_hazard(code, name, part, text):
-    with Prover(4.0, sampled=True) as sampling:
+    with Prover(20.0, sampled=True) as sampling:
         witness = verdict(sampling, text, code).witness
     line = witness.line
     assert line.name.startswith(f"{name}[") and line.at in line.xs

@@ -36,7 +36,7 @@ def stories(tmp_path_factory):
     """The verdicts on the findings of each program, and what their witnesses print."""
     folder = tmp_path_factory.mktemp("witnesses")
     verdicts = {}
-    with Prover(6.0) as prover:
+    with Prover(30.0) as prover:
         for name in PROGRAMS:
             path = repository.ROOT / "fixtures" / "programs" / f"{name}.py"
             source = Source(str(path), path.read_text())
