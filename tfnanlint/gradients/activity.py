@@ -482,7 +482,7 @@ class Gradients:
         for call, point in called:
             if point.scope.function is not None and point.scope.function.node is function.node:
                 continue
-            if not self.interpreter.may_call(function, call, point):
+            if not self.interpreter.may_run(call, point, function):
                 continue
             if call in self.upstream:
                 return Differentiated.YES
@@ -502,7 +502,7 @@ class Gradients:
             return []
         return [
             (call, point)
-            for call, point in self.interpreter.called_as_another(function)[:16]
+            for call, point in self.interpreter.indirect_call_sites(function)[:16]
             if point.module is self.module
         ]
 
@@ -515,7 +515,7 @@ class Gradients:
         if not self.interpreter.session.sees_callers:
             self.interpreter.overlook(function, function.name)
             return False
-        calls = self.interpreter.callers(function, function.name)
+        calls = self.interpreter.call_sites(function)
         return any(
             self._beside(point.module)._takes(function, call, point)
             for call, point in calls
@@ -532,10 +532,8 @@ class Gradients:
         """Whether this module takes the gradient of something made of a call that is surely one of
         a function of another file.
         """
-        callee = self.interpreter.callee(call.func, point)
-        target = callee.obj if callee is not None else None
-        target = target.function if isinstance(target, Bound) else target
-        if not isinstance(target, Function) or target.node is not function.node:
+        targets = self.interpreter.targets(call, point)
+        if [target.node for target in targets] != [function.node]:
             return False
         if (
             call in self.upstream

@@ -191,7 +191,7 @@ def _given_none(ev: Evaluator, function: Function) -> bool:
     `**kwargs`.
     """
     name = function.node.args.kwarg.arg
-    handed = ev.handovers(function)
+    handed = ev.arguments_of(function)
     return bool(handed) and all(
         [isinstance(rest := bound.get(name), Collected) and not rest.items for bound in handed]
     )

@@ -12,11 +12,10 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import inlining as recursion
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp import records
-from tfnanlint.interp.callgraph.callers import is_idle, local_name
-from tfnanlint.interp.callgraph.hooks import called_elsewhere, weights_of_samples
+from tfnanlint.interp.callgraph.hooks import weights_of_samples
+from tfnanlint.interp.callgraph.parameters import joined_arguments
 from tfnanlint.interp.records import MAX_BINDINGS, begins_last
-from tfnanlint.ops.frameworks import OPTIMIZER_UPDATES, PARAMETRIZING
-from tfnanlint.ops.names import is_tensorflow
+from tfnanlint.ops.frameworks import OPTIMIZER_UPDATES
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
 from tfnanlint.ops.transfer.core import several
@@ -25,7 +24,6 @@ from tfnanlint.program.builder import Walk
 from tfnanlint.program.functions import (
     Bound,
     ClassObject,
-    Collected,
     Function,
     Instance,
     Keywords,
@@ -43,7 +41,6 @@ from tfnanlint.program.scope import (
     Scope,
     Shared,
     adds,
-    heard,
 )
 from tfnanlint.syntax.nodes import default_text
 from tfnanlint.values.evaluator import Evaluator
@@ -309,7 +306,7 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
     mark, parameter.stamp = len(ev.reads), assumptions.next_stamp(ev)
     ev.session.asking += 1
     try:
-        arriving = ev.of_keras(parameter, names) or _arriving(ev, parameter)
+        arriving = ev.of_keras(parameter, names) or joined_arguments(ev, parameter)
     finally:
         parameter.stamp = 0
         ev.session.asking -= 1
@@ -384,115 +381,6 @@ def _annotated(ev: Evaluator, function: Function, name: str) -> Value | None:
     return None
 
 
-def _arriving(ev: Evaluator, parameter: Parameter) -> Value | None:
-    function = parameter.function
-    tried = _tried(ev, parameter) if PARAMETRIZING.intersection(function.decorators) else None
-    if tried is not None:
-        return tried
-    received = ev.received(function, parameter.name)
-    if received is not None:
-        return received
-    handed = handovers(ev, function)
-    if not handed or len(handed) > MAX_CALLERS:
-        return None
-    bindings = [handed_over(bound, parameter) for bound in handed]
-    return ev.joined(heard(_of_running_callers(ev, function, bindings), ev))
-
-
-def _of_running_callers(ev: Evaluator, function: Function, given: list[Binding]) -> list[Binding]:
-    """What calls hand over, without what is unknown because nobody calls the function where the
-    call stands: all of it, unless a call that somebody runs hands over something known.
-    """
-    idle = {binding for binding in given if _is_from_idle(ev, function, binding)}
-    if not idle or not any([one.value(ev).known for one in given if one not in idle]):
-        return given
-    return [binding for binding in given if binding not in idle or binding.value(ev).known]
-
-
-def _is_from_idle(ev: Evaluator, function: Function, given: Binding) -> bool:
-    """Whether an argument of a call of a function stands in another one that nobody calls."""
-    caller = given.point.scope.function if isinstance(given, Assigned) else None
-    return (
-        caller is not None
-        and caller.module is function.module
-        and caller.node is not function.node
-        and is_idle(ev, caller)
-    )
-
-
-def handovers(ev: Evaluator, function: Function) -> list[dict[str, Binding]]:
-    """What all calls of a function hand over, by parameter; [] where some may not be seen."""
-    if isinstance(function.node, ast.Lambda):
-        name = local_name(function)
-        found = ev.handed_to(function, name) if name else []
-        return found if found and not ev.escapes(function, name) else ev.handed_on(function) or []
-    if function.name.startswith("__") and function.name != "__init__" or called_elsewhere(function):
-        return []
-    found = ev.calls_of_function(function)
-    if found and not ev.escapes(function):
-        return found
-    more = ev.handed_on(function)
-    return found + more if more is not None else []
-
-
-def _tried(ev: Evaluator, parameter: Parameter) -> Value | None:
-    """What the decorators of a test hand to a parameter:
-    `@parameterized.parameters((1, 2), (3, 4))`.
-    """
-    function = parameter.function
-    names = [arg.arg for arg in function.node.args.args][function.bound :]
-    found = []
-    for node, kind in zip(function.node.decorator_list, function.decorators):
-        if not isinstance(node, ast.Call) or kind not in PARAMETRIZING:
-            continue
-        given = node.args
-        if kind == "parametrize" and len(given) > 1 and isinstance(given[0], ast.Constant):
-            names, given = (
-                [name.strip() for name in str(given[0].value).split(",")],
-                [ast.Starred(given[1])],
-            )
-        skipped = ["", *names] if kind == "named_parameters" else names
-        for case in _cases(ev, given, function.point):
-            if isinstance(case.obj, dict):
-                found.append(case.obj.get(parameter.name))
-            else:
-                items = case.obj if isinstance(case.obj, tuple) and (len(skipped) > 1) else (case,)
-                found.append(dict(zip(skipped, items)).get(parameter.name))
-    known = [value for value in found if value is not None]
-    return ev.joined(known) if known else None
-
-
-def _cases(ev: Evaluator, given: list[ast.expr], point: Point) -> list[Value]:
-    """The values of arguments, with starred lists spread out."""
-    found: list[Value] = []
-    for node in given:
-        if isinstance(node, ast.Starred):
-            whole = ev.evaluate(node.value, point).obj
-            found += whole if isinstance(whole, tuple) else (unknown(),)
-        else:
-            found.append(ev.evaluate(node, point))
-    return found
-
-
-def may_call(ev: Evaluator, function: Function, call: ast.Call, point: Point) -> bool:
-    """Whether a call of that name can be one of `function`: not one of TensorFlow, nor of another
-    function of the program.
-    """
-    if is_tensorflow(resolution.resolve(ev, call.func, point) or ""):
-        return False
-    callee = resolution.callee(ev, call.func, point)
-    target = callee.obj if callee is not None else None
-    target = target.function if isinstance(target, Bound) else target
-    if not isinstance(target, Function) or target.node is function.node:
-        return True
-    # a call of a method of the base may be one of what overrides it
-    return (
-        target.owner is not None
-        and function.owner is not None
-        and target.owner in ev.lineage(function.owner)
-    )
-
-
 def is_a(ev: Evaluator, kind: str, cls: ClassObject) -> bool:
     """Whether a class is an optimizer or a schedule, by its own name or that of a base."""
     names = {one.name for one in ev.lineage(cls)} | ev.foreign_bases(cls)
@@ -545,17 +433,6 @@ def bindings_of(scope: Scope, path: str) -> list[Binding]:
         [b for b in entry.bindings() if b is not None and not isinstance(b, Loop)]
         if entry is not None
         else []
-    )
-
-
-def handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
-    """What a call hands to a parameter, or under a name that a function reads from its `**kwargs`."""
-    if parameter.name in bound:
-        return bound[parameter.name]
-    rest = bound[parameter.function.node.args.kwarg.arg]
-    missing = parameter.default or Fixed(unknown())
-    return (
-        rest.items.get(parameter.name, missing) if isinstance(rest, Collected) else Fixed(unknown())
     )
 
 

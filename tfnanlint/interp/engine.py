@@ -18,10 +18,7 @@ from tfnanlint.interp import names as resolution
 from tfnanlint.interp import trip_counts as lengths
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.callgraph import constant_arguments as agreements
-from tfnanlint.interp.callgraph.callbacks import Callbacks
-from tfnanlint.interp.callgraph.callers import Callers
-from tfnanlint.interp.callgraph.function_flow import FunctionFlow
-from tfnanlint.interp.callgraph.instance_calls import InstanceCalls
+from tfnanlint.interp.callgraph.graph import CallGraph
 from tfnanlint.interp.containers import Containers
 from tfnanlint.interp.members import Members
 from tfnanlint.interp.names import Names
@@ -88,12 +85,9 @@ class Engine(Evaluator):
         """Make the parts that keep what they find out, with nothing in them."""
         self.variables = Variables()
         self.members = Members()
-        self.callbacks = Callbacks()
         self.precision = Precision()
         self.containers = Containers()
-        self.instance_calls = InstanceCalls()
-        self.function_flow = FunctionFlow()
-        self.call_sites = Callers()
+        self.call_graph = CallGraph()
         self.project_settings = ProjectSettings()
         self.names = Names()
 
@@ -234,9 +228,6 @@ class Engine(Evaluator):
     def stood_for(self, node: ast.Call, point: Point) -> Site | None:
         return standins.stood_for(self, node, point)
 
-    def may_call(self, function: Function, call: ast.Call, point: Point) -> bool:
-        return calls.may_call(self, function, call, point)
-
     def sequence(self, node: Any, point: Point) -> Value:
         return self.containers.sequence(self, node, point)
 
@@ -246,14 +237,8 @@ class Engine(Evaluator):
     def comprehension(self, node: Any, point: Point) -> Value:
         return self.containers.comprehension(self, node, point)
 
-    def called_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
-        return self.function_flow.called_as_another(self, function)
-
     def overlook(self, called: Function | ClassObject, name: str) -> None:
         return callers.overlook(self, called, name)
-
-    def callers(self, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-        return callers.callers(self, function, name)
 
     def resolve(self, node: ast.expr, point: Point) -> str | None:
         return resolution.resolve(self, node, point)
@@ -356,30 +341,42 @@ class Engine(Evaluator):
     ) -> tuple[list[Binding], dict[str, Binding], bool]:
         return arguments.arguments_of(self, call, point)
 
-    # Callers
+    # The call graph
 
-    def handovers(self, function: Function) -> list[dict[str, Binding]]:
-        return calls.handovers(self, function)
+    def targets(self, call: ast.Call, point: Point) -> list[Function]:
+        return self.call_graph.targets(self, call, point)
 
-    def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
-        return self.call_sites.calls_of_function(self, function)
+    def may_run(self, call: ast.Call, point: Point, function: Function) -> bool:
+        return self.call_graph.may_run(self, call, point, function)
 
-    def arguments_for(
-        self, function: Function, call: ast.Call, point: Point
-    ) -> dict[str, Binding] | None:
-        return self.call_sites.arguments_for(self, function, call, point)
+    def call_sites(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        return self.call_graph.call_sites(self, function)
 
-    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
-        return self.call_sites.handed_to(self, function, name)
-
-    def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
-        return self.function_flow.handed_on(self, function)
+    def indirect_call_sites(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        return self.call_graph.indirect_call_sites(self, function)
 
     def escapes(self, function: Function, name: str = "") -> bool:
-        return self.function_flow.escapes(self, function, name)
+        return self.call_graph.escapes(self, function, name)
+
+    def is_compiled(self, function: Function) -> bool:
+        return self.call_graph.is_compiled(self, function)
+
+    def arguments_of(self, function: Function) -> list[dict[str, Binding]]:
+        return self.call_graph.arguments(self, function)
+
+    def direct_arguments(self, function: Function) -> list[dict[str, Binding]]:
+        return self.call_graph.direct_arguments(self, function)
+
+    def arguments_at(
+        self, function: Function, call: ast.Call, point: Point
+    ) -> dict[str, Binding] | None:
+        return self.call_graph.arguments_at(self, function, call, point)
+
+    def of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
+        return self.call_graph.of_keras(self, parameter, names)
 
     def received(self, function: Function, name: str) -> Value | None:
-        return self.instance_calls.received(self, function, name)
+        return self.call_graph.received(self, function, name)
 
     # Classes and members
 
@@ -405,13 +402,13 @@ class Engine(Evaluator):
         return self.members.assigned_to(self, classes, attr)
 
     def assigned_elsewhere(self, cls: ClassObject, attr: str) -> list[Binding]:
-        return self.instance_calls.assigned_elsewhere(self, cls, attr)
+        return self.call_graph.assigned_elsewhere(self, cls, attr)
 
     def find_attribute(self, classes: list[ClassObject], attr: str) -> Binding | None:
         return members.find_attribute(self, classes, attr)
 
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
-        return self.instance_calls.constructed(self, instance, attr)
+        return self.call_graph.constructed(self, instance, attr)
 
     def of_one(self, instance: Instance, attr: str, value: Value) -> Value:
         return self.members.of_one(self, instance, attr, value)
@@ -481,12 +478,6 @@ class Engine(Evaluator):
 
     def configured(self, value: Value, name: str, owner: ast.expr, point: Point) -> Value:
         return self.project_settings.configured(self, value, name, owner, point)
-
-    def is_compiled(self, function: Function) -> bool:
-        return self.callbacks.is_compiled(self, function)
-
-    def of_keras(self, parameter: Parameter, names: list[str]) -> Value | None:
-        return self.callbacks.of_keras(self, parameter, names)
 
     def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
         return self.precision.policies(self, module)

@@ -380,7 +380,7 @@ class Variables:
             )
         if isinstance(binding, Parameter):
             function: Function = binding.function
-            handed = ev.calls_of_function(function)
+            handed = ev.direct_arguments(function)
             return set().union(
                 *(self._bound_makers(ev, bound.get(binding.name), depth - 1) for bound in handed)
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from tfnanlint.interp.calls import MAX_CALLERS, handed_over
+from tfnanlint.interp.callgraph.parameters import MAX_CALLERS, handed_over
 from tfnanlint.ops.frameworks import CALL_METHODS, PARAMETRIZING
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
@@ -171,7 +171,7 @@ class Stems:
             or self.interpreter.is_compiled(function)
         ):
             return True
-        handed = self.interpreter.handovers(function)
+        handed = self.interpreter.arguments_of(function)
         return len(handed) <= MAX_CALLERS and any(
             [self._held(handed_over(bound, parameter), None, depth) for bound in handed]
         )

@@ -483,15 +483,16 @@ def calls_of(function: Function, interpreter: Engine) -> list[tuple[ast.Call, Po
     """The calls in the project that may be of a function, those of tests left out: they look at
     values.
     """
-    found = list(interpreter.callers(function, function.name))
+    found = list(interpreter.call_sites(function))
     for base in interpreter.lineage(function.owner)[1:] if function.owner is not None else ():
         if base.module is not function.module:
-            found += base.module.calls_to(function.name, interpreter)
+            found += [
+                (call, point)
+                for call, point in base.module.calls_to(function.name, interpreter)
+                if interpreter.may_run(call, point, function)
+            ]
     return [
-        (call, point)
-        for call, point in found
-        if not holds_tests(point.scope.module.source.path)
-        and interpreter.may_call(function, call, point)
+        (call, point) for call, point in found if not holds_tests(point.scope.module.source.path)
     ]
 
 

@@ -185,32 +185,28 @@ class Evaluator:
         """
         raise NotImplementedError
 
-    # Callers
+    # The call graph
 
-    def handovers(self, function: Function) -> list[dict[str, Binding]]:
-        """What all calls of a function hand over, by parameter; [] where some may not be seen."""
+    def targets(self, call: ast.Call, point: Point) -> list[Function]:
+        """The functions of the program that a call runs; [] where none is known."""
         raise NotImplementedError
 
-    def calls_of_function(self, function: Function) -> list[dict[str, Binding]]:
-        """The arguments of every call of a function, by parameter."""
+    def call_sites(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        """The calls in the project that may run a function under its own name."""
         raise NotImplementedError
 
-    def arguments_for(
+    def arguments_of(self, function: Function) -> list[dict[str, Binding]]:
+        """What each call of a function hands over, by parameter; [] where some may not be seen."""
+        raise NotImplementedError
+
+    def direct_arguments(self, function: Function) -> list[dict[str, Binding]]:
+        """What the calls hand over that run a function under its own name, by parameter."""
+        raise NotImplementedError
+
+    def arguments_at(
         self, function: Function, call: ast.Call, point: Point
     ) -> dict[str, Binding] | None:
         """The arguments of a call by parameter; None when it is not a call of this function."""
-        raise NotImplementedError
-
-    def handed_to(self, function: Function, name: str) -> list[dict[str, Binding]]:
-        """What the calls of a lambda hand over that has a name inside of a function; [] where some
-        may not be seen.
-        """
-        raise NotImplementedError
-
-    def handed_on(self, function: Function) -> list[dict[str, Binding]] | None:
-        """What the calls of a function hand over that run it under other names than its own; None
-        where some may not be seen.
-        """
         raise NotImplementedError
 
     def escapes(self, function: Function, name: str = "") -> bool:

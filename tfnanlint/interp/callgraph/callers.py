@@ -59,16 +59,12 @@ def overlook(ev: Evaluator, called: Function | ClassObject, name: str) -> None:
         ev.session.overlooked.add((called.module.source.path, name))
 
 
-def callers(ev: Evaluator, function: Function, name: str) -> list[tuple[ast.Call, Point]]:
-    """Calls that may be of `function`: in its own file, and in files of the project that import
-    it.
-    """
-    return calls_in_project(ev, function, name)
-
-
 def calls_in_project(
     ev: Evaluator, called: Function | ClassObject, name: str
 ) -> list[tuple[ast.Call, Point]]:
+    """The calls that end in a name: in the file of what is called, and in files of the project
+    that import it.
+    """
     found: list[tuple[ast.Call, Point]] = []
     for module in modules_with_calls(ev, called, name):
         found += module.calls_to(name, ev)
@@ -114,6 +110,25 @@ def _aim(ev: Evaluator, callee: Value) -> tuple[Function | None, list[Binding]]:
     if isinstance(target, ClassObject):
         return ev.method(target, "__init__"), [Fixed(unknown())]
     return (target, []) if isinstance(target, Function) else (None, [])
+
+
+def targets(
+    ev: Evaluator, call: ast.Call, point: Point
+) -> list[tuple[Function | None, list[Binding], Value]]:
+    """What a call may run, one entry for each branch that defines its callee: the function of the
+    program (None for anything else), the arguments that go before those given, and the callee.
+    [] where nothing is known of it.
+    """
+    callee = resolution.callee(ev, call.func, point)
+    target = callee.obj if callee is not None else None
+    options: Sequence[Value] = ()
+    if isinstance(target, Choice):
+        options = target.options
+    elif callee is not None and target is not None:
+        options = (callee,)
+    else:
+        options = alternatives(ev, call.func, point)
+    return [(*_aim(ev, option), option) for option in options]
 
 
 class Callers:
@@ -185,21 +200,10 @@ class Callers:
         if function.node not in self.aims.get(call, (function.node,)):
             return None
         mark = len(ev.reads)
-        callee = resolution.callee(ev, call.func, point)
-        target = callee.obj if callee is not None else None
-        options = (
-            target.options
-            if isinstance(target, Choice)
-            else (
-                (callee,)
-                if callee is not None and target is not None
-                else alternatives(ev, call.func, point)
-            )
-        )
-        aims = [_aim(ev, option) for option in options]
+        aims = targets(ev, call, point)
         if len(ev.reads) == mark:  # many functions may have one name, and all ask
-            self.aims[call] = frozenset(aim.node for aim, _ in aims if aim is not None)
-        for option, (aim, leading) in zip(options, aims):
+            self.aims[call] = frozenset(aim.node for aim, _, _ in aims if aim is not None)
+        for aim, leading, option in aims:
             if aim is not None and aim.node is function.node:
                 positional, keywords, complete = ev.arguments(call, point)
                 if isinstance(option.obj, Bound):
@@ -229,7 +233,7 @@ def is_idle(ev: Evaluator, function: Function, depth: int = 4) -> bool:
         and (caller := point.scope.function) is not None
         and (caller.node is function.node or is_idle(ev, caller, depth - 1))
         for call, point in function.module.calls_to(function.name, ev)
-        if ev.arguments_for(function, call, point) is not None
+        if ev.arguments_at(function, call, point) is not None
     )
 
 

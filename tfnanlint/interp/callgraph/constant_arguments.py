@@ -37,7 +37,7 @@ def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
         return None
     mark, parameter.stamp = len(ev.reads), assumptions.next_stamp(ev)
     try:
-        handed = [] if ev.is_compiled(function) else ev.handovers(function)
+        handed = [] if ev.is_compiled(function) else ev.arguments_of(function)
     finally:
         parameter.stamp = 0
     assumptions.settled(ev, parameter, mark)

@@ -617,7 +617,7 @@ class FunctionFlow:
         function = course.function
         callee = resolution.callee(ev, call.func, point)
         if callee is not None and callee.obj is not None:
-            bound = ev.arguments_for(function, call, point)
+            bound = ev.arguments_at(function, call, point)
             return [bound] if bound is not None else []
         if point.module is not function.module or callee is not None and callee.known:
             return []

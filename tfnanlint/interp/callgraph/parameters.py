@@ -1,0 +1,106 @@
+"""What arrives at a parameter: the join over all that may be handed to it.
+
+The decorators of a test, what Keras hands over, and the calls in the project, of which those that
+nobody runs count only for what they surely hand over.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tfnanlint.interp.callgraph.callers import is_idle
+from tfnanlint.ops.frameworks import PARAMETRIZING
+from tfnanlint.program.functions import Collected, Function
+from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, heard
+from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.value import Value, unknown
+
+MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
+
+
+def joined_arguments(ev: Evaluator, parameter: Parameter) -> Value | None:
+    """The join of what the program hands to a parameter; None where it is not seen."""
+    function = parameter.function
+    tried = _tried(ev, parameter) if PARAMETRIZING.intersection(function.decorators) else None
+    if tried is not None:
+        return tried
+    received = ev.received(function, parameter.name)
+    if received is not None:
+        return received
+    handed = ev.arguments_of(function)
+    if not handed or len(handed) > MAX_CALLERS:
+        return None
+    bindings = [handed_over(bound, parameter) for bound in handed]
+    return ev.joined(heard(_of_running_callers(ev, function, bindings), ev))
+
+
+def _of_running_callers(ev: Evaluator, function: Function, given: list[Binding]) -> list[Binding]:
+    """What calls hand over, without what is unknown because nobody calls the function where the
+    call stands: all of it, unless a call that somebody runs hands over something known.
+    """
+    idle = {binding for binding in given if _is_from_idle(ev, function, binding)}
+    if not idle or not any([one.value(ev).known for one in given if one not in idle]):
+        return given
+    return [binding for binding in given if binding not in idle or binding.value(ev).known]
+
+
+def _is_from_idle(ev: Evaluator, function: Function, given: Binding) -> bool:
+    """Whether an argument of a call of a function stands in another one that nobody calls."""
+    caller = given.point.scope.function if isinstance(given, Assigned) else None
+    return (
+        caller is not None
+        and caller.module is function.module
+        and caller.node is not function.node
+        and is_idle(ev, caller)
+    )
+
+
+def _tried(ev: Evaluator, parameter: Parameter) -> Value | None:
+    """What the decorators of a test hand to a parameter:
+    `@parameterized.parameters((1, 2), (3, 4))`.
+    """
+    function = parameter.function
+    names = [arg.arg for arg in function.node.args.args][function.bound :]
+    found = []
+    for node, kind in zip(function.node.decorator_list, function.decorators):
+        if not isinstance(node, ast.Call) or kind not in PARAMETRIZING:
+            continue
+        given = node.args
+        if kind == "parametrize" and len(given) > 1 and isinstance(given[0], ast.Constant):
+            names, given = (
+                [name.strip() for name in str(given[0].value).split(",")],
+                [ast.Starred(given[1])],
+            )
+        skipped = ["", *names] if kind == "named_parameters" else names
+        for case in _cases(ev, given, function.point):
+            if isinstance(case.obj, dict):
+                found.append(case.obj.get(parameter.name))
+            else:
+                items = case.obj if isinstance(case.obj, tuple) and (len(skipped) > 1) else (case,)
+                found.append(dict(zip(skipped, items)).get(parameter.name))
+    known = [value for value in found if value is not None]
+    return ev.joined(known) if known else None
+
+
+def _cases(ev: Evaluator, given: list[ast.expr], point: Point) -> list[Value]:
+    """The values of arguments, with starred lists spread out."""
+    found: list[Value] = []
+    for node in given:
+        if isinstance(node, ast.Starred):
+            whole = ev.evaluate(node.value, point).obj
+            found += whole if isinstance(whole, tuple) else (unknown(),)
+        else:
+            found.append(ev.evaluate(node, point))
+    return found
+
+
+def handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
+    """What a call hands to a parameter, or by that name to the `**kwargs` of the function."""
+    if parameter.name in bound:
+        return bound[parameter.name]
+    rest = bound[parameter.function.node.args.kwarg.arg]
+    missing = parameter.default or Fixed(unknown())
+    return (
+        rest.items.get(parameter.name, missing) if isinstance(rest, Collected) else Fixed(unknown())
+    )
