@@ -12,7 +12,7 @@ from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import is_session
 from tfnanlint.conventions.roles import is_summary, makes_object, takes_training_step
 from tfnanlint.ops.frameworks import PREDICT_METHODS, SUMMARIES
-from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES
+from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Assigned, Point, Scope
@@ -43,6 +43,7 @@ DRAWS: Final = frozenset(("categorical", "multinomial"))
 CUTS: Final = COMPARISONS | frozenset(
     "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric "
     "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
+    + [name.rpartition(".")[2] for name in VARIABLES]  # what a variable starts with
 )
 # What puts a number on the screen; a rewritten one would no longer be what its label says.
 PRINTS: Final = frozenset(("print",))
