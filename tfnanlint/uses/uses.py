@@ -39,11 +39,16 @@ COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES) | frozenset(
 )
 # of logits, of which -Inf is one like any other
 DRAWS: Final = frozenset(("categorical", "multinomial"))
+# What makes a variable: it only starts with what it is given.
+_STARTED: Final = frozenset(name.rpartition(".")[2] for name in VARIABLES)
 # What lets no gradient back, too.
-CUTS: Final = COMPARISONS | frozenset(
-    "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric "
-    "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
-    + [name.rpartition(".")[2] for name in VARIABLES]  # what a variable starts with
+CUTS: Final = (
+    COMPARISONS
+    | _STARTED
+    | frozenset(
+        "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric "
+        "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
+    )
 )
 # What puts a number on the screen; a rewritten one would no longer be what its label says.
 PRINTS: Final = frozenset(("print",))
@@ -655,11 +660,13 @@ def _of_ranks(node: ast.AST) -> bool:
 
 def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     """Whether a part of an expression is given to what takes a gradient of it, or may, or to an
-    object that is made of it.
+    object that is made of it; a variable is not.
     """
-    return any(
-        isinstance(outer, ast.Call)
-        and inner is not outer.func
-        and (makes_object(leaf(outer.func)) or takes_training_step(leaf(outer.func)))
+    called = [
+        leaf(outer.func)
         for outer, inner in above
+        if isinstance(outer, ast.Call) and inner is not outer.func
+    ]
+    return any(
+        makes_object(name) or takes_training_step(name) for name in called if name not in _STARTED
     )
