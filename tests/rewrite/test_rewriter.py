@@ -253,9 +253,16 @@ def test_a_hole_without_value_drops_its_argument():
     assert rewritten("f(a)", "tf.g(axis={axis}, x={x})", axis=None) == "tf.g(x=a)"
     assert rewritten("f(a)", "tf.g({x}, {axis})", axis=None) == "tf.g(a)"
     assert rewritten("f(a)", "tf.h(tf.g({x}, axis={axis} + 1), 2)", axis=None) == "tf.h(tf.g(a), 2)"
-    assert rewritten("f(a)", "tf.g({axis})", axis=None) == "tf.g()"
     assert rewritten("f(a, axis=0)", "tf.g({x}, axis={axis})") == "tf.g(a, axis=0)"
     assert rewritten("f(a)", "tf.g({x}, axis={axis})", axis="-1") == "tf.g(a, axis=-1)"
+
+
+def test_a_call_is_not_written_without_its_first_argument():
+    with pytest.raises(NoFix):
+        rewritten("f(a)", "-tf.g({z})", z=None)
+    with pytest.raises(NoFix):
+        rewritten("f(a)", "{x} - tf.g({z}, axis={axis})", z=None, axis=None)
+    assert rewritten("f(a)", "tf.g(axis={axis})", axis=None) == "tf.g()"
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ def fill(
 
     An expression is text for use within brackets: it may break over lines. With `is_statement` the
     template is one simple statement. A filling of None drops the argument in which its hole stands.
-    Raises NoFix when a filling cannot stand in its hole or libcst cannot read it, ValueError when
-    the template itself is wrong.
+    Raises NoFix when a filling cannot stand in its hole, is None for the first argument of a call,
+    or when libcst cannot read it, ValueError when the template itself is wrong.
     """
     names = holes_of(template)
     dropped = frozenset(index for index, name in enumerate(names) if fillings[name] is None)
@@ -179,6 +179,8 @@ class _Drop(cst.CSTTransformer):
         positional = [lost for lost, arg in zip(gone, original_node.args) if arg.keyword is None]
         if positional != sorted(positional):
             raise ValueError("dropping a positional argument would move the ones after it")
+        if positional and positional[0]:
+            raise NoFix("what the call is made of is not written in the program, but in a layer")
         args = list(updated_node.args)
         if args:
             args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
