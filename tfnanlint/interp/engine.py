@@ -358,6 +358,9 @@ class Engine(Evaluator):
     def escapes(self, function: Function, name: str = "") -> bool:
         return self.call_graph.escapes(self, function, name)
 
+    def runs_uncompiled(self, function: Function) -> bool:
+        return self.call_graph.runs_uncompiled(self, function)
+
     def is_compiled(self, function: Function) -> bool:
         return self.call_graph.is_compiled(self, function)
 

@@ -626,6 +626,8 @@ class Context:
             site, self.around(node), self.module, self.interpreter
         ):
             return NOWHERE
+        if modes and "eager" not in modes and self._runs_eagerly(site):
+            return NOWHERE
         if not modes or not self.source.holds(("executing_eagerly", ".numpy()")):
             return modes
         inner: ast.AST = node
@@ -643,6 +645,16 @@ class Context:
                 modes = _kept(modes, eagerly=True)
             inner = outer
         return modes or NOWHERE
+
+    def _runs_eagerly(self, site: Site) -> bool:
+        """Whether a site stands in a training loop with tapes that nobody compiles."""
+        function = site.point.scope.function if site.point is not None else None
+        return (
+            function is not None
+            and self.source.holds(("GradientTape",))
+            and not self.source.holds(("Session", "placeholder"))
+            and self.interpreter.runs_uncompiled(function)
+        )
 
     def remark(
         self,

@@ -71,6 +71,26 @@ class CallGraph:
         """
         return self._function_flow.called_as_another(ev, function)
 
+    def runs_uncompiled(self, ev: Evaluator, function: Function, depth: int = 4) -> bool:
+        """Whether all calls of a function are seen, and none is compiled on the way from the
+        script: no decorator (`tf.function`), nothing that Keras calls or that is handed on.
+        """
+        if (
+            depth == 0
+            or function.decorators
+            or isinstance(function.node, ast.Lambda)
+            or called_elsewhere(function)
+            or self.escapes(ev, function)
+        ):
+            return False
+        callers = [point.scope.function for _, point in self.call_sites(ev, function)]
+        return bool(callers) and all(
+            caller is None
+            or caller.node is not function.node
+            and self.runs_uncompiled(ev, caller, depth - 1)
+            for caller in callers
+        )
+
     def escapes(self, ev: Evaluator, function: Function, name: str = "") -> bool:
         """Whether somebody calls a function whose call is not seen: Keras, a decorator, whoever it
         is handed to. `name` is the name of a lambda.

@@ -1,0 +1,51 @@
+"""The call graph: which calls run a function, and whether a program compiles it on the way."""
+
+from __future__ import annotations
+
+import pytest
+import repository
+
+from tfnanlint.syntax.source import Source
+
+LOOP = """
+import tensorflow as tf
+
+critic = tf.keras.Sequential([tf.keras.layers.Dense(1, activation="sigmoid")])
+
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = -tf.reduce_mean(tf.math.log(1 - critic(x) + 1e-12))
+    return tape.gradient(loss, critic.trainable_variables)
+
+
+def train(data):
+    for x in data:
+        step(x)
+
+
+train([tf.ones([2, 3])])
+"""
+
+
+def codes(text: str) -> list[str]:
+    return [finding.code for finding in repository.findings(Source("loop.py", text))]
+
+
+def test_what_only_a_compiler_loses_is_kept_in_a_loop_that_nobody_compiles():
+    assert codes(LOOP) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def step", "@tf.function\ndef step"),
+        ("def train", "@tf.function\ndef train"),
+        ("train([", "train = tf.function(train)\ntrain(["),
+        ("        step(x)", "        tf.function(step)(x)"),
+        ("train([tf.ones([2, 3])])", ""),  # whoever calls it may compile it
+    ],
+)
+def test_it_is_lost_where_the_loop_is_compiled(old, new):
+    assert LOOP.count(old) == 1
+    assert codes(LOOP.replace(old, new)) == ["TFN402"]
