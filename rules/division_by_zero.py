@@ -19,9 +19,10 @@ Good:
 
 The fix depends on what the divisor is. `tf.math.divide_no_nan` gives 0 where the divisor is 0:
 right for masked means, recall, dice, IoU and weights divided by their own sum. A count is kept at
-or above 1, `x / tf.maximum(n, 1)`, because `x / 1e-7` would be a weight of 1e7. Any other
-nonnegative divisor is kept at or above an epsilon, which is 1e-12 where ordinary values are small
-themselves (sums of squares, probabilities). A scale computed by softplus or exp gets `+ eps` where
+or above 1, `x / tf.maximum(n, 1)`, because `x / 1e-7` would be a weight of 1e7. Any other divisor
+gets a fix only where the numerator is 0 with it, or where both are sums of squares; and 1 minus a
+softmax or sigmoid is kept at or above a number below all its other values. `a / relu(b)` has no
+fix: what it should be where `b` is 0 only its author knows. A scale computed by softplus or exp gets `+ eps` where
 it is computed. A divisor that can be negative has no floor: restructure it, for example as
 `tf.nn.softplus(v) + eps`. If the divisor is a root, the epsilon belongs inside, `tf.sqrt(s + eps)`,
 because the gradient of the root itself is infinite at 0. In float16 only the fixes with 0 and 1 are
@@ -32,7 +33,8 @@ quotient that is only compared with something, where `0 / 0` counts as false; a 
 function itself tests for NaN, if no gradient is known to be taken; a division by the standard
 deviation of a whole tensor or by a mean of squares, if nothing shows that a gradient is taken; and
 a division by a sum of values that are clipped only afterwards, because such values often come from
-a softmax.
+a softmax. A divisor that is computed once, before the loop that takes a gradient in each step, is
+not reported: with 0 the first step of any run would fail.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 
@@ -91,7 +93,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if shown is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
-    if certainty is Certainty.MAY and here.asserted(division, param):
+    if certainty is Certainty.MAY and is_kept_away(division, param, here):
         return
     unsure = certainty is Certainty.MAY and not here.draft
     if unsure and shown.by_bounds and divisors.is_rarely_zero(division, divisor):
@@ -109,6 +111,15 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
     )
+
+
+def is_kept_away(division: Site, param: str, here: Context) -> bool:
+    """Whether the file asserts that a divisor is not 0, or the first step of any training would
+    have shown that it is.
+    """
+    if here.asserted(division, param):
+        return True
+    return param == "y" and divisors.is_same_in_each_step(division, here.around)
 
 
 def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:

@@ -35,6 +35,7 @@ from tfnanlint.api import (
     Iterator,
     Site,
     Value,
+    ast,
     made_by,
     rule,
     traits,
@@ -82,7 +83,7 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
     if x.dtype != "float16" or not many(site, x):
         return
     fixes = []
-    if site.op.name == "tf.reduce_mean" and site.complete:
+    if site.op.name == "tf.reduce_mean" and site.complete and not is_cast_later(site, here):
         args: dict[str, Any] = {param: site.args.get(param) for param in ("axis", "keepdims")}
         fixes = here.rewrite(
             site,
@@ -104,6 +105,23 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         help="" if fixes else "cast to tf.float32 before the sum",
+    )
+
+
+def is_cast_later(site: Site, here: Context) -> bool:
+    """Whether the function casts the name that a result is given: there the dtype can be chosen."""
+    around = here.around(site.node)
+    statement = next((node for node in around if isinstance(node, ast.Assign)), None)
+    function = next((node for node in around if isinstance(node, ast.FunctionDef)), None)
+    if statement is None or function is None:
+        return False
+    names = {node.id for node in statement.targets if isinstance(node, ast.Name)}
+    return any(
+        isinstance(call, ast.Call)
+        and any(isinstance(arg, ast.Name) and arg.id in names for arg in call.args)
+        and (cast := here.site(call, site.point)) is not None
+        and cast.op.name in traits.CASTS
+        for call in ast.walk(function)
     )
 
 

@@ -238,14 +238,23 @@ def other_op(masked: Masked, site: Site, here: Context) -> Finding:
             "a product masks the value but not the gradient: under XLA the gradient is NaN "
             f"(0 * inf) where the input is {masked.domain.outside}"
         )
+    fixes = mask_input(masked, here)
     return here.finding(
         site,
         masked.param,
         text,
         Certainty.MAY,
-        mask_input(masked, here),
+        fixes,
         modes=("xla",) if xla else ("eager", "graph", "xla"),
+        covers=[] if fixes or here.draft else roots_inside(site, here),
     )
+
+
+def roots_inside(site: Site, here: Context) -> list[ast.AST]:
+    """The roots in the text of a site: repaired alone, they would hide that the product is NaN."""
+    calls = [node for node in ast.walk(site.node) if isinstance(node, ast.Call)]
+    inside = [here.site(node, site.point) for node in calls if site.point is not None]
+    return [one.node for one in inside if one is not None and one.op.name in traits.ROOTS]
 
 
 def mask_input(masked: Masked, here: Context) -> list[Fix]:

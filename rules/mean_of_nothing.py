@@ -30,10 +30,10 @@ from tfnanlint.api import (
     Certainty,
     Claim,
     Context,
+    Differentiated,
     Finding,
     Fix,
     Iterator,
-    Named,
     Site,
     SizeTests,
     ast,
@@ -92,6 +92,8 @@ def asked(reduction: Site, chosen: Site, here: Context) -> bool:
     tests = set()
     if chosen.given("mask"):
         tests = filtered_elements.nan_tests_of(chosen.value("mask"))
+    if not here.tested_for_nan(reduction):
+        tests |= filtered_elements.nan_tests_of_choices(here.around(reduction.node))
     guards = SizeTests(here.module, here.interpreter)
     return guards.guard(reduction, here.around(reduction.node), tests)
 
@@ -118,11 +120,13 @@ def fixes(reduction: Site, here: Context) -> list[Fix]:
         or reduction.const("keepdims", False) is not False
     ):
         return []
-    kept = x if isinstance(x, ast.Name) else Named("kept", "{x}", {"x": x})
+    if not isinstance(x, ast.Name) or reduction.differentiated is not Differentiated.YES:
+        here.no_fix = "leave the term out where no element is left"
+        return []
     return here.rewrite(
         reduction,
-        "tf.math.divide_no_nan(tf.reduce_sum({kept}), tf.cast(tf.size({kept}), {kept}.dtype))",
+        "tf.math.divide_no_nan(tf.reduce_sum({x}), tf.cast(tf.size({x}), {x}.dtype))",
         title="0 where no element is left",
         claim=Claim.EQUAL_WHERE_FINITE,
-        kept=kept,
+        x=x,
     )

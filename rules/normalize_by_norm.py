@@ -43,6 +43,7 @@ from tfnanlint.api import (
     evidence,
     made_by,
     moments,
+    plain,
     repairs,
     rule,
     traits,
@@ -79,14 +80,17 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         return
     if here.hidden(quotient) or not x.known and quotient.differentiated is Differentiated.NO:
         return
+    repaired = fixes(quotient, param, norm, here)
+    vectors = [] if repaired else [x, norm.value(norm.op.main)]
+    inside = [root.node for vector in vectors for root in repairs.roots(plain(vector))]
     yield here.finding(
         quotient,
         None,
         "division of a vector by its own norm: for a vector of zeros the result is 0 / 0, so "
         "it and its gradient are NaN",
         Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY,
-        fixes(quotient, param, norm, here),
-        covers=[norm.node],
+        repaired,
+        covers=[norm.node, *inside],
         doubtful=of_everything(norm, here),
     )
 
@@ -154,6 +158,10 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
     if norm.op.name == "tf.math.rsqrt" and not here.visible(norm, quotient):
         return []  # the helper with the root would stay behind
     half = quotient.value(param).dtype == "float16"
+    if half and repairs.roots(plain(quotient.value(param))):
+        # the derivative of the root times that of the quotient is beyond 65504
+        here.no_fix = "the gradient of the root overflows in float16: normalize in float32"
+        return []
     return (
         here.rewrite(
             quotient,

@@ -37,6 +37,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 from __future__ import annotations
 
 from tfnanlint.api import (
+    INF,
     Certainty,
     Claim,
     Context,
@@ -55,6 +56,9 @@ CHOOSE = "select with tf.where(mask, scores, scores.dtype.min) instead of multip
 LOW = "-1e30"  # far below any score and any other mask; sums of such logarithms are finite
 MASKING = frozenset(traits.MASKINGS)
 SUMS = frozenset(traits.ADDITIONS)
+
+
+LARGE = 1e3  # beyond the scores that a model gives
 
 
 @rule(
@@ -136,6 +140,9 @@ def finite(choice: Site, here: Context) -> list[Fix]:
     scores = choice.value(kept)
     if scores.kind not in ("number", "tensor", "unknown"):
         return []
+    if has_finite_mask(scores, here):
+        here.no_fix = "the scores are masked with a finite number already, which keeps a row: combine both masks"
+        return []
     low = LOW
     precision = here.precision(scores)
     if precision.dtype == "float16" or not precision.sure:
@@ -149,3 +156,12 @@ def finite(choice: Site, here: Context) -> list[Fix]:
         title="mask with a finite number",
         claim=Claim.EQUAL_WHERE_FINITE,
     )
+
+
+def has_finite_mask(scores: Value, here: Context) -> bool:
+    """Whether some of the scores are masked with a large negative number: beside -inf they share
+    the weight of a row, beside such a number no longer.
+    """
+    masked = here.made_by(scores, "tf.where", "tf.add")
+    parts = [masked.value(param) for param in ("x", "y")] if masked is not None else []
+    return any([-INF < part.lo < -LARGE for part in parts])

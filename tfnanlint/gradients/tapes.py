@@ -74,6 +74,15 @@ class Step:
             self.gone = True  # an attribute: any method may read it
 
 
+def opens_tape(block: ast.With) -> bool:
+    """Whether a `with` opens a `GradientTape`."""
+    return any([_is_tape(item) for item in block.items])
+
+
+def _is_tape(item: ast.withitem) -> bool:
+    return leaf(getattr(item.context_expr, "func", item.context_expr)) == "GradientTape"
+
+
 class Tapes:
     """The tapes of one scope and its statements, found once: those of functions inside of it are
     one statement each.
@@ -160,11 +169,7 @@ class Tapes:
 
     def _with(self, node: Any) -> Step:
         step = Step([item.context_expr for item in node.items])
-        opened = [
-            item
-            for item in node.items
-            if leaf(getattr(item.context_expr, "func", item.context_expr)) == "GradientTape"
-        ]
+        opened = [item for item in node.items if _is_tape(item)]
         for item in node.items:
             if item in opened:
                 name = item.optional_vars.id if type(item.optional_vars) is NAME else ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.gradients.tapes import opens_tape
 from tfnanlint.guards.post_guards import Masks, plain
 from tfnanlint.idioms import confusion_counts, densities, loop_counters, quantities, ratios
 from tfnanlint.idioms.vanishing import (
@@ -175,6 +176,21 @@ def is_spread_of_whole(divisor: Value) -> bool:
     if site.const("axis", None) is not None:
         return False
     return not is_mean or made_by(site.value("x"), "tf.sqrt") is not None
+
+
+def is_same_in_each_step(division: Site, around: Around) -> bool:
+    """Whether a divisor is computed before the loop in which each step takes a gradient of the
+    quotient: with 0 the first step of any run would fail.
+    """
+    made, is_taped = division.value("y").origin if division.given("y") else None, False
+    if not isinstance(made, Site) or made.source is not division.source:
+        return False
+    for outer in around(division.node):
+        if isinstance(outer, ast.With):
+            is_taped = is_taped or opens_tape(outer)
+        elif isinstance(outer, (ast.For, ast.While)) and is_taped:
+            return made.node.lineno < outer.lineno
+    return False
 
 
 def is_sum_of_mask(division: Site) -> bool:

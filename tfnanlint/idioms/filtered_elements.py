@@ -23,7 +23,11 @@ from tfnanlint.ops.traits import (
     QUOTIENTS,
     UNDERFLOWING,
 )
+from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import Value
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 ELEMENTWISE: Final = frozenset(
     (
@@ -143,3 +147,21 @@ def nan_tests_of(mask: Value, depth: int = 4) -> set[ast.AST]:
         if site.op.name in LOGICAL or site.op.passes == param
         for node in nan_tests_of(site.value(param), depth - 1)
     }
+
+
+def nan_tests_of_choices(around: list[ast.AST]) -> set[ast.AST]:
+    """The tests for NaN by which a function replaces elements of what it tests: `where(is_nan(x),
+    0, x)`. They say nothing of other values.
+    """
+    function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
+    found: set[ast.AST] = set()
+    for call in nodes_in(function) if function is not None else ():
+        if type(call) is not ast.Call or leaf(call.func) != "where" or len(call.args) != 3:
+            continue
+        branches = [ast.dump(branch) for branch in call.args[1:]]
+        found.update(
+            test
+            for test in nodes_in(call.args[0])
+            if type(test) is ast.Call and test.args and ast.dump(test.args[0]) in branches
+        )
+    return found

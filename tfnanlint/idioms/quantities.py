@@ -20,20 +20,24 @@ from tfnanlint.ops.traits import (
     ADDING_UP,
     ADDITIONS,
     CASTS,
+    DEVIATIONS,
     EXTREMES,
     LINEAR_IN_FIRST,
+    NORMS,
     OF_FIRST,
     ONE_HOTS,
     POSITIVE_SCALES,
     PROBABILITIES,
     REDUCED_SUMS,
     ROOTS,
+    SQUARE_ROOTS,
     SQUARED_DIFFERENCES,
     SQUARES,
     STEPS,
     SUM_AND_PRODUCT,
     SUMS,
     TALLIES,
+    VARIANCES,
     ZERO_AT_ZERO,
 )
 from tfnanlint.values.value import INF, WHOLE, Note, Value
@@ -48,6 +52,9 @@ class Quantity(Enum):
     ROOT = "a root, norm or standard deviation: its derivative is infinite at 0, so that the guard belongs inside"
     SCALE = "what exp or softplus make positive, and what underflows to 0: the guard belongs to the producer"
     PROBABILITY = "an output of softmax or sigmoid: ordinary values lie far below 1e-7"
+    COMPLEMENT = (
+        "1 minus such an output: 0, or no smaller than the distance of the numbers beside 1"
+    )
     MAGNITUDE = "any other value that is never negative (relu, abs, a maximum)"
     SIGNED = "a value that may be on both sides of 0: no floor keeps its sign"
     UNKNOWN = "nothing is known of its sign"
@@ -91,6 +98,8 @@ def quantity(value: Value) -> Quantity:
         return Quantity.SQUARES
     if made_by(value, *PROBABILITIES) is not None:
         return Quantity.PROBABILITY
+    if complement(value) is not None:
+        return Quantity.COMPLEMENT
     return Quantity.WEIGHTS if _added_up(power_of(value)) else Quantity.MAGNITUDE
 
 
@@ -130,6 +139,14 @@ def _of_truths(value: Value) -> bool:
             break
         value = site.value(param)
     return value.dtype == "bool"
+
+
+def complement(value: Value) -> Site | None:
+    """The softmax or sigmoid that a value is 1 minus; None for any other value."""
+    minus = made_by(value, "tf.subtract")
+    if minus is None or not minus.value("x").exact or minus.value("x").lo != 1.0:
+        return None
+    return made_by(plain(minus.value("y")), *PROBABILITIES)
 
 
 def scale(value: Value, depth: int = 4) -> Site | None:
@@ -211,15 +228,18 @@ def _parts(divisor: Value, depth: int) -> list[Value]:
     if not divisor.nonnegative:
         return []
     parts = [divisor]
+    square = moments.squared(divisor)
+    if square is not None:
+        return parts + [plain(square.value("x"))]
     site = (
         made_by(
             divisor,
             *SUMS,
+            *NORMS,
             "tf.reduce_mean",
             "tf.reduce_max",
             "tf.add",
             "tf.abs",
-            "tf.square",
             "tf.sqrt",
             "tf.multiply",
         )
@@ -236,8 +256,6 @@ def _parts(divisor: Value, depth: int) -> list[Value]:
             else parts
         )
     if site.op.name == "tf.multiply":
-        if same(site.value("x"), site.value("y")):
-            return parts + [plain(site.value("x"))]
         scaled = [
             site.value(other)
             for param, other in (("x", "y"), ("y", "x"))
@@ -245,7 +263,7 @@ def _parts(divisor: Value, depth: int) -> list[Value]:
         ]
         return parts + [part for one in scaled for part in _parts(one, depth - 1)]
     inner = plain(site.value(site.op.main))
-    if site.op.name in ("tf.abs", "tf.square"):
+    if site.op.name in ("tf.abs", *NORMS):
         return parts + [inner]
     return parts + (_parts(inner, depth - 1) if inner.nonnegative else [])
 
@@ -284,6 +302,26 @@ def _made_of(value: Value, parts: list[Value], depth: int) -> bool:
     ):
         return _made_of(site.value(site.op.main), parts, depth - 1)
     return False
+
+
+def is_standardised(division: Site) -> bool:
+    """Whether a quotient is `(x - mean) / std(x)`: all elements are equal where the deviation is 0."""
+    minus = made_by(plain(division.value("x")), "tf.subtract")
+    spread = _spread_of(division.value("y"))
+    return minus is not None and spread is not None and same(plain(minus.value("x")), spread)
+
+
+def _spread_of(root: Value) -> Value | None:
+    """The elements of which a value is the standard deviation; None for any other value."""
+    deviation = made_by(plain(root), *DEVIATIONS)
+    under = made_by(plain(root), *SQUARE_ROOTS) if deviation is None else None
+    variance = under.value("x") if under is not None else None
+    if variance is not None and _variance(variance):
+        note = behind(variance)
+        deviation = note.parent if isinstance(note, Note) else None
+    elif variance is not None:
+        deviation = made_by(plain(variance), *VARIANCES)
+    return plain(deviation.value("x")) if isinstance(deviation, Site) else None
 
 
 # What quotients are made of
@@ -392,9 +430,17 @@ def is_overlap(division: Site) -> bool:
     )
 
 
+def _begins_at_zero(value: Value) -> bool:
+    """Whether a value is a variable that begins at 0, as the total and the count of a metric do."""
+    variable = made_by(plain(widest(plain(value))), *VARIABLES)
+    begun = started(variable) if variable is not None else None
+    return begun is not None and begun.exact and begun.lo == 0
+
+
 def zero_meant(division: Site) -> bool:
     """Whether a sum is divided by a sum or count over the same elements, values or what they weigh
-    by their own sum, or an overlap by a union: nothing counted means a result of 0.
+    by their own sum, an overlap by a union, or what a variable has gathered by another one: nothing
+    counted means a result of 0.
     """
     value, total = plain(division.value("x")), made_by(plain(division.value("y")), *SUMS)
     own = (
@@ -407,5 +453,7 @@ def zero_meant(division: Site) -> bool:
     ):
         return True
     if total is None and is_union(division.value("y"), value):
+        return True
+    if _begins_at_zero(value) and _begins_at_zero(division.value("y")):
         return True
     return value.kind != "number" and bool(sums(division.value("y"))) and bool(sums(value))

@@ -753,6 +753,12 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
         return min(parts)
     if name in CONSTANTS:
         return _drawn(site.value("x"), depth - 1)
+    if name in DISPERSIONS:  # no two draws are equal
+        return 2 * min(1, _drawn(site.value("x"), depth - 1))
+    if name == "tf.concat":
+        parts = site.value("values").obj
+        is_listed = isinstance(parts, tuple) and bool(parts)
+        return min(_drawn(part, depth - 1) for part in parts) if is_listed else 0
     return _drawn(site.value("x"), depth - 1) if name in ZERO_IF_INSIDE + ("tf.abs",) else 0
 
 

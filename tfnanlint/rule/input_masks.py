@@ -39,6 +39,9 @@ def repaired(here: Context, masked: Masked) -> list[Fix]:
     x = site.args.get(masked.param)
     if x is None or not masked.direct or masked.test.node is None:
         return []
+    if not _is_beside(site, choice):
+        here.no_fix = "the choice stands in another function: choose the input there"
+        return []
     alone = read_by_choice_only(masked)
     if _is_nested(site, choice, here):
         claim = Claim.EQUAL
@@ -64,6 +67,18 @@ def repaired(here: Context, masked: Masked) -> list[Fix]:
             x=hole,
         )
     return fixes
+
+
+def _is_beside(site: Site, choice: Site) -> bool:
+    """Whether a choice stands in the function of what it chooses from, or in one around that: what
+    a helper gives to others is theirs to choose.
+    """
+    if site.point is None or choice.point is None:
+        return True
+    scope, wanted = site.point.scope, choice.point.scope.node
+    while scope.node is not wanted and scope.parent is not None:
+        scope = scope.parent.scope
+    return scope.node is wanted and (scope.function is not None or scope is site.point.scope)
 
 
 def _mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:

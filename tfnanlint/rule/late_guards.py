@@ -40,13 +40,14 @@ def _floored(here: Context, site: Site, roots: list[Site]) -> list[Fix]:
     if len(parts) < len(roots):
         return []
     eps = repairs.root_epsilon(here, roots[0], roots[0].op.main)
-    return here.rewrite_all(
+    fixes = here.rewrite_all(
         site,
         parts,
         title=f"guard under the root with {eps}",
         claim=Claim.SHIFTED,
         cost=f"the root of 0 becomes {repairs.rooted(eps)}; other results change by less",
     )
+    return repairs.brief(here, site, fixes, most=3) if len(parts) > 1 else fixes
 
 
 def _moved_inside(here: Context, site: Site, guard: LateGuard) -> list[Fix]:

@@ -12,7 +12,9 @@ from tfnanlint.idioms import densities
 from tfnanlint.idioms.quantities import (
     Quantity,
     areas_of_union,
+    complement,
     is_overlap,
+    is_standardised,
     quantity,
     scale,
     vanishes_with,
@@ -42,7 +44,15 @@ _NO_NAN: Final = {
     "tf.divide": "tf.math.divide_no_nan({x}, {y})",
     "tf.math.reciprocal": "tf.math.reciprocal_no_nan({x})",
 }
-_USES: Final = dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares")
+_USES: Final = {
+    **dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares"),
+    Quantity.COMPLEMENT: "complement",
+}
+# Why there is no fix where the numerator stays away from 0.
+NO_VALUE: Final = (
+    "what the quotient should be where the divisor is 0 is not known: keep the divisor away from 0 "
+    "where it is computed"
+)
 
 
 def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
@@ -321,24 +331,48 @@ def _of_pairs(value: Value) -> bool:
 
 
 def _by_weights(here: Context, division: Site, param: str) -> list[Fix]:
-    """0, and where the file's library has no such form a floor under a quotient that is 0 there all
-    the same.
+    """0 where nothing weighed means nothing to divide, and where the file's library has no such
+    form a floor under the quotient, which is 0 there all the same.
     """
-    found = zeros(here, division, param) + _smoothed(here, division)
-    return (
-        found + floor(here, division, param)
-        if division.op.name not in _NO_NAN or _vanishes(division)
-        else found
-    )
+    if not division.given("x") or not _vanishes(division):
+        here.no_fix = NO_VALUE
+        return []
+    return zeros(here, division, param) + _smoothed(here, division) + floor(here, division, param)
+
+
+def _by_root(here: Context, division: Site, param: str) -> list[Fix]:
+    """0 where 0 / 0 is meant: a vector by its length, elements by their deviation."""
+    if not division.given("x") or not (_vanishes(division) or is_standardised(division)):
+        here.no_fix = NO_VALUE
+        return []
+    return zeros(here, division, param)
 
 
 def _by_magnitude(here: Context, division: Site, param: str) -> list[Fix]:
-    nothing = (
-        zeros(here, division, param)
-        if division.op.name == "tf.divide" and _vanishes(division)
-        else []
-    )
-    return nothing + floor(here, division, param)
+    """0, or a floor, where 0 / 0 is meant. Of a number that stays away from 0 a floor would make
+    one that is 1e7 times as large as any other.
+    """
+    if division.op.name != "tf.divide" or not _vanishes(division):
+        here.no_fix = NO_VALUE
+        return []
+    surely = vanishes_with(division.value("x"), division.value(param))
+    return zeros(here, division, param) + (floor(here, division, param) if surely else [])
+
+
+def _by_squares(here: Context, division: Site, param: str) -> list[Fix]:
+    """The same, and a floor under what squares are divided by."""
+    both = division.given("x") and quantity(division.value("x")) is Quantity.SQUARES
+    return floor(here, division, param) if both else _by_magnitude(here, division, param)
+
+
+def _by_complement(here: Context, division: Site, param: str) -> list[Fix]:
+    """A floor under 1 minus a probability that the function itself computes, below all other values
+    that it can have.
+    """
+    here.no_fix = NO_VALUE
+    taken = complement(division.value(param))
+    own = [site.point.scope for site in (division, taken) if site is not None and site.point]
+    return floor(here, division, param) if len(own) == 2 and own[0] is own[1] else []
 
 
 def _by_scale(here: Context, division: Site, param: str) -> list[Fix]:
@@ -374,10 +408,11 @@ def _by_anything(here: Context, division: Site, param: str) -> list[Fix]:
 _BY_QUANTITY: Final[dict[Quantity, Repair]] = {
     Quantity.COUNT: _by_count,
     Quantity.WEIGHTS: _by_weights,
-    Quantity.SQUARES: _by_magnitude,
-    Quantity.ROOT: zeros,
+    Quantity.SQUARES: _by_squares,
+    Quantity.ROOT: _by_root,
     Quantity.SCALE: _by_scale,
-    Quantity.PROBABILITY: _by_magnitude,
+    Quantity.PROBABILITY: floor,
+    Quantity.COMPLEMENT: _by_complement,
     Quantity.MAGNITUDE: _by_magnitude,
     Quantity.SIGNED: _by_anything,
     Quantity.UNKNOWN: _by_anything,

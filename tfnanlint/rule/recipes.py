@@ -148,9 +148,9 @@ def with_numbers(here: Context, site: Site, template: str) -> str:
     return _FILLED.sub(lambda match: {"ones": "1.0", "zeros": "0.0"}[match[1]], template)
 
 
-def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
-    """Those of some fixes that add at most one line, and none that is longer than the longest of
-    the function or what formatters allow.
+def brief(here: Context, site: Site, fixes: list[Fix], most: int = 1) -> list[Fix]:
+    """Those of some fixes that add at most so many lines, and none that is longer than the longest
+    of the function or what formatters allow.
     """
     around = site.point.scope.node if site.point is not None else here.source.tree
     text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
@@ -159,7 +159,7 @@ def brief(here: Context, site: Site, fixes: list[Fix]) -> list[Fix]:
     for fix in fixes:
         after = _codes(edits_apply(here.source.text, fix.edits))
         if (
-            len(after) <= len(before) + 1
+            len(after) <= len(before) + most
             and max(map(len, set(after).difference(before)), default=0) <= limit
         ):
             kept.append(fix)
@@ -416,6 +416,8 @@ def _in_order(
     ):
         return exact
     shifted = moved(parts, eps)
+    if len(parts) > 1:
+        shifted = brief(here, root, shifted, most=3)
     return [*exact, *shifted] if exact_first else [*shifted, *exact]
 
 
