@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import repository
 
+from tfnanlint.dev import repository
 from tfnanlint.syntax.source import Source
 
 LOOP = """
