@@ -138,7 +138,7 @@ class Judge:
         """The rows of a repository: of each file its findings, then the file itself, in the order
         of the paths. `tell` hears the path of each file before it is checked.
 
-        The list is complete before anybody sees it: nothing of this repository is open when the
+        The list is complete before a caller sees it: nothing of this repository is open when the
         next call begins. Calls in several threads wait for each other.
         """
         files = {_placed(path): data for path, data in repository.files.items()}

@@ -395,7 +395,7 @@ def test_calls_of_tests_alone_are_no_reason_to_judge_a_division_again(
 def test_of_sizes_scales_and_squares_no_other_file_is_asked(
     tmp_path, monkeypatch, computed, judgements
 ):
-    """Whoever hands over a number of things or a scale knows it, and a square has no edge."""
+    """The caller knows a number of things or a scale, and a square has no edge."""
     made = []
     begin = File.__init__
     monkeypatch.setattr(

@@ -521,7 +521,7 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    with open(f"/proc/{process}/stat") as file:  # one that nobody waits for stays as a zombie
+    with open(f"/proc/{process}/stat") as file:  # one that is not waited for stays as a zombie
         return file.read().rpartition(")")[2].split()[0] != "Z"
 
 

@@ -91,7 +91,7 @@ def test_a_rule_without_a_fix_says_why(rule):
 
 @RULES
 def test_page_links_to_real_cases(rule):
-    """A report of somebody whom it has hit, or the plain statement that none is known."""
+    """A public report of it, or the plain statement that none is known."""
     case = re.search(
         r"https://(github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+|stackoverflow\.com/questions/\d+|e-com-net\.com/article/\d+)",
         rule.doc,

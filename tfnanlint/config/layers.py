@@ -381,7 +381,7 @@ class Policy:
     whether comments hide findings, what the project works with, the codes of rules whose findings
     are not to be repaired, and the fixes that may be offered for those of some rules, by name.
 
-    `holding` are rules that somebody ignores: they run, and show nothing, so that no more general
+    `holding` are rules that a user ignores: they run, and show nothing, so that no more general
     rule speaks in their place.
     """
 

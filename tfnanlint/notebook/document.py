@@ -25,7 +25,7 @@ SUFFIX = ".ipynb"
 
 
 def _number(text: str) -> None:
-    """What is read for a number. It may be longer than Python reads, and nobody asks for its
+    """What is read for a number. It may be longer than Python reads, and no one asks for its
     value.
     """
 

@@ -194,7 +194,7 @@ class _Work:
     def _candidates(self) -> list[Repair]:
         """What to try: shortest first, then by position, code and title.
 
-        What moves values waits until nothing else is left: behind a floor of 1e-7 nobody sees the
+        What moves values waits until nothing else is left: behind a floor of 1e-7 no rule sees the
         logarithm of a softmax any more.
         """
         found = []
