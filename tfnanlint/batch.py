@@ -276,11 +276,6 @@ def lint(
         yield from judge.rows(repository)
 
 
-def lint_file(path: str, data: bytes, settings: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """The rows of a file that belongs to no repository: a repository of one."""
-    return lint([Repository("", {path: data})], settings)
-
-
 def _placed(path: str) -> str:
     """The absolute path under which a file of a repository is known: `..` does not lead out."""
     return posixpath.normpath(posixpath.join(ROOT, posixpath.normpath("/" + path).lstrip("/")))

@@ -46,7 +46,7 @@ def test_the_lists_of_exceptions_name_files_that_exist_and_need_them():
 
 
 TRANSLATED = re.compile(
-    r"\b(?:some|no|any)body\b|\bwhoever\b|\bhangs? (?:on|off)\b|\bfor ever\b|\bbrings? about\b"
+    r"\b(?:some|no|any)body\b|\bwhoever\b|\bhangs? (?:on|off)\b|\bfor ever\b|\bbrings? about\b",
     re.IGNORECASE,
 )
 
