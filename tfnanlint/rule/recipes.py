@@ -302,9 +302,12 @@ def _with_sum(here: Context, root: Site) -> Moved:
     """
 
     def moved(parts: list[Part], eps: str) -> list[Fix]:
-        title = f"add {eps} under the root"
         return here.rewrite_all(
-            root, parts, title=title, claim=Claim.SHIFTED, cost=cost_of(root, eps)
+            root,
+            parts,
+            title=f"add {eps} under the root",
+            claim=Claim.SHIFTED,
+            cost=cost_of(root, eps),
         )
 
     return moved
