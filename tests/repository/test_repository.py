@@ -101,6 +101,7 @@ def test_page_links_to_real_cases(rule):
     assert bool(case or guide) != ("No public report known" in rule.doc)
 
 
+@pytest.mark.slow
 @RULES
 def test_fixture_shows_the_ways_to_the_hazard(rule):
     """A want through a name and one through a function, each gone when that is taken away; one op

@@ -14,8 +14,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     "arguments",
-    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
-    ids=" ".join,
+    [
+        pytest.param(("ruff", "check", "."), id="ruff check"),
+        pytest.param(("ruff", "format", "--check", "."), id="ruff format"),
+        pytest.param(("mypy",), marks=pytest.mark.slow, id="mypy"),
+    ],
 )
 def test_nothing_is_reported(arguments):
     pytest.importorskip(arguments[0])
