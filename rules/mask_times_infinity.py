@@ -143,8 +143,8 @@ def message(log: Site) -> str:
     x = log.value("x")
     known = f" of {value_in_words(x)}" if x.known else ""
     return (
-        f"a product does not mask this logarithm{known}: where its input is {edge_of(log)}, 0 * inf "
-        "is NaN"
+        f"a product does not mask this logarithm{known}: where its input is {edge_of(log)}, "
+        "0 * inf is NaN"
     )
 
 

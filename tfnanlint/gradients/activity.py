@@ -655,8 +655,8 @@ class Gradients:
 
 
 def _differentiated_argument(call: ast.Call) -> ast.expr | None:
-    """What a call takes gradients of: `loss` in `get_updates(params, constraints, loss)` of Keras 2.0
-    and in `minimize(loss)`; None where the call does not say it.
+    """What a call takes gradients of: `loss` in `get_updates(params, constraints, loss)` of Keras
+    2.0 and in `minimize(loss)`; None where the call does not say it.
     """
     named = next((k.value for k in call.keywords if k.arg in TARGET_NAMES), None)
     if named is not None or not call.args:

@@ -245,8 +245,8 @@ def _named(
     through: frozenset[str],
     operators: tuple[type, ...],
 ) -> bool:
-    """Whether what arrives at a parameter is made of names of which `says` holds and positive numbers
-    only.
+    """Whether what arrives at a parameter is made of names of which `says` holds and positive
+    numbers only.
     """
     node = site.args.get(param)
     if node is None or site.point is None:

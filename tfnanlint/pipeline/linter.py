@@ -52,8 +52,8 @@ def allow(plugins: Sequence[str]) -> None:
 
 
 def load_rules() -> tuple[Rule, ...]:
-    """The installed rules, and those of the plugins that are allowed. Raises `ConfigError`: checking
-    without them would pass for a clean result.
+    """The installed rules, and those of the plugins that are allowed. Raises `ConfigError`:
+    checking without them would pass for a clean result.
     """
     from tfnanlint.rule import registry as rules
 

@@ -369,8 +369,8 @@ class Endings:
         )
 
     def _going_on(self, calls: frozenset[str], returned: bool) -> set[Definition]:
-        """The definitions from which some way leads on: into an object, where it is not followed, or
-        out of the function.
+        """The definitions from which some way leads on: into an object, where it is not followed,
+        or out of the function.
         """
         if (calls, returned) not in self._onward:
             into: dict[Definition, list[Definition]] = {}  # what leads into each
