@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 
+import fixture_sizes
 import pytest
 
 from tfnanlint.config.layers import Configuration, Layer
@@ -35,7 +36,7 @@ def fields(finding):
     )
 
 
-@pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
+@pytest.mark.parametrize("rule", fixture_sizes.rules())
 def test_fixes_made_later_are_those_made_at_once(rule, monkeypatch):
     path = repository.fixture(rule)
     source = Source.from_bytes(path.name, path.read_bytes())

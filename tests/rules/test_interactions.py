@@ -8,6 +8,7 @@ import ast
 from functools import lru_cache
 from pathlib import Path
 
+import fixture_sizes
 import outcomes
 import pytest
 from combinations import brought_up, deeper, pairs, trial, twice
@@ -25,9 +26,7 @@ PROGRAMS = [
     if path.stem != "__init__"
 ]
 FILES = pytest.mark.parametrize(
-    "path",
-    PROGRAMS + [repository.fixture(rule) for rule in load()],
-    ids=lambda path: f"{path.parent.name}-{path.stem}",
+    "path", fixture_sizes.files(PROGRAMS + [repository.fixture(rule) for rule in load()])
 )
 
 NESTED = {
