@@ -8,7 +8,6 @@ import ast
 from functools import lru_cache
 from pathlib import Path
 
-import fixture_sizes
 import outcomes
 import pytest
 from combinations import brought_up, deeper, pairs, trial, twice
@@ -26,7 +25,9 @@ PROGRAMS = [
     if path.stem != "__init__"
 ]
 FILES = pytest.mark.parametrize(
-    "path", fixture_sizes.files(PROGRAMS + [repository.fixture(rule) for rule in load()])
+    "path",
+    PROGRAMS + [repository.fixture(rule) for rule in load()],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 
 NESTED = {
@@ -56,12 +57,14 @@ def source_of(path: Path) -> Source:
     return Source.from_bytes(str(path), path.read_bytes())
 
 
+@pytest.mark.slow
 @FILES
 def test_one_expression_gives_one_finding(path):
     source = source_of(path)
     assert twice(source, outcomes.findings(source)) == []
 
 
+@pytest.mark.slow
 @FILES
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 def test_fixes_settle_and_bring_up_nothing(path, unsafe):
