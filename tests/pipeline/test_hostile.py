@@ -222,7 +222,7 @@ def as_tensorflow(data: bytes) -> bytes:
     return text + (b"" if b"tensorflow" in text else b"\n# tensorflow\n")
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", ["small", pytest.param("large", marks=pytest.mark.slow), "bytes"])
 def test_one_diagnostic_or_a_normal_result(tmp_path, group):
     """All inputs of a group are checked by one process, and shown in full by another."""
     names = {}
