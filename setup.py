@@ -87,7 +87,7 @@ def engine() -> list:
         [*map(str, files)], opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0"
     )
     if sys.platform == "linux":
-        # functions call each other directly: nobody puts another one in the place of one of ours
+        # functions call each other directly: none of ours is replaced by another one
         for module in modules:
             module.extra_compile_args += ["-fno-semantic-interposition", *profiling()]
             module.extra_link_args += ["-Wl,-Bsymbolic", *profiling()]

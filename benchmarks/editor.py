@@ -214,7 +214,7 @@ def main() -> None:
                     f"key to diagnostics, {kind}, 1,000 lines, {name}: median {milliseconds(statistics.median(times))}, "
                     f"p95 {milliseconds(p95)}; CPU {milliseconds(cpu)} a key, {milliseconds(parsing(text))} to parse the file"
                 )
-            # 5,000 lines of it take longer than anybody waits; no file is like that
+            # 5,000 lines of it take longer than a user waits; no file is like that
             if kind == "dense":
                 continue
             with Client(folder) as client:

@@ -2,7 +2,7 @@
 """Download real code to run tfnanlint on: fetch.py DIR [--corpus NAME]
 
 NAME is a list in `corpora/`: `corpus` holds the packages on which the engine was made, `holdout`
-and `fresh_a` to `fresh_i` those that nobody had read before their findings were judged. Each line
+and `fresh_a` to `fresh_i` those that were not read before their findings were judged. Each line
 pins a wheel by version and SHA-256. pip fetches it (no dependencies; nothing is installed or
 imported), and its .py files go to DIR/<package>/. Third-party code: read it, lint it, never commit
 it. A package that already stands in DIR is left alone.

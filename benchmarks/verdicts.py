@@ -3,7 +3,7 @@
 
 Runs tfnanlint over each folder (a corpus as `fetch.py` lays it out) at default settings and looks
 every finding up in `verdicts/findings.tsv`, which holds what was read one by one. Prints a Markdown
-table, a row a rule: findings read and right, folder by folder and in all, and how many nobody has
+table, a row a rule: findings read and right, folder by folder and in all, and how many were not
 read. A rule with at least five read and fewer than 80 % right has to withhold what is wrong; such
 rows are marked. `--unread` and `--wrong` list these findings.
 

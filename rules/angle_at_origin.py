@@ -98,7 +98,7 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
 
 
 def replaced(value: Value, here: Context) -> bool:
-    """Whether somebody has put something that is not 0 in the place of some elements."""
+    """Whether the program replaces some elements by something that is not 0."""
     choice = here.made_by(value, "tf.where")
     return (
         choice is not None

@@ -46,6 +46,7 @@ from tfnanlint.api import (
     Site,
     clipped,
     densities,
+    least_result,
     quotients,
     repairs,
     rule,
@@ -113,6 +114,7 @@ def wanted(masked: Masked, here: Context) -> bool:
 
 
 def bounds_by_number(clip: Site) -> bool:
+    """Whether an operand of a maximum or minimum is a number."""
     return any(clip.value(param).kind == "number" for param in ("x", "y"))
 
 
@@ -170,36 +172,14 @@ def logarithm_floor(masked: Masked, here: Context) -> tuple[str, bool]:
     """A power of ten whose logarithm the clip cuts off anyway, if there is one; whether it is so."""
     site = masked.site
     value = site.value(masked.param)
-    least = (
-        LEAST.get(value.dtype or "", 1e-37)
-        if site.op.name != "tf.math.log1p"
-        else float(repairs.beside_one(here, value))
-    )
-    limit = bound_of(masked, here)
+    limit, of_sum = least_result(masked), site.op.name == "tf.math.log1p"
+    margin = repairs.beside_one(here, value)
     if limit is None:
-        return repairs.floor_of(
-            value, here.setup.epsilon
-        ) if site.op.name != "tf.math.log1p" else repairs.beside_one(here, value), False
+        return margin if of_sum else repairs.floor_of(value, here.setup.epsilon), False
+    least = float(margin) if of_sum else LEAST.get(value.dtype or "", 1e-37)
     base = LOGARITHMS[site.op.name]
     highest = base**limit if limit * math.log(base) > -745 else 0.0
     if highest < least:
         return f"{least:.0e}".replace("e-0", "e-"), False
     power = min(math.floor(math.log10(highest)), -1)
     return "0.1" if power == -1 else f"1e{power}", True
-
-
-def bound_of(masked: Masked, here: Context) -> float | None:
-    """The number that a clip gives in the place of the -inf of a logarithm, as a lower bound of the
-    logarithm.
-    """
-    site, clip = masked.site, masked.choice
-    if clip.op.name in traits.RELUS and clip.value(clip.op.main).origin is site:
-        return 0.0
-    for param, other in (("x", "clip_value_min"), ("x", "y"), ("y", "x")):
-        if clip.given(param) and clip.value(param).origin is site and clip.value(other).is_number:
-            return float(clip.value(other).const)
-    for param, other in (("x", "clip_value_max"), ("x", "y"), ("y", "x")):
-        turned = here.made_by(clip.value(param), "tf.negative") if clip.given(param) else None
-        if turned is not None and turned.value("x").origin is site and clip.value(other).is_number:
-            return -float(clip.value(other).const)
-    return None

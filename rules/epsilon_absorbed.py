@@ -113,7 +113,9 @@ def pairs(site: Site):
 
 
 def singular(bounded: Site, side: int, here: Context) -> bool:
-    """Whether this file takes something of a bounded value that is infinite where that is 1 (or -1), or has an infinite gradient."""
+    """Whether this file takes something of a bounded value that is infinite where that is 1 (or
+    -1), or has an infinite gradient.
+    """
     for site in here.applications(here.source.rows_where(texts.may_be_singular)):
         for param, where in domains(site):
             reached = image(site.value(param), bounded, float(side))

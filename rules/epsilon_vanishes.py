@@ -38,34 +38,27 @@ https://github.com/tensorflow/tensorflow/issues/7226 (the same in a small convol
 from __future__ import annotations
 
 from tfnanlint.api import (
-    SMALLEST,
     Certainty,
-    Claim,
     Context,
     Finding,
     Iterator,
     Site,
-    Value,
     ast,
+    frameworks,
+    lost_epsilon_repairs,
+    lost_epsilons,
     number_text,
-    repairs,
     rounded,
     rule,
     traits,
 )
 
-# What their epsilons are for.
-GUARDS = {
-    "tf.math.log": "floor",
-    "tf.divide": "divisor",
-    "tf.sqrt": "root",
-    "tf.math.rsqrt": "inverse root",
-    "tf.math.reciprocal": "divisor",
+NORMALIZATIONS = {
+    "tf.nn.batch_normalization": "variance_epsilon",
+    "keras.layers.BatchNormalization": "epsilon",
+    "keras.layers.LayerNormalization": "epsilon",
+    "keras.layers.GroupNormalization": "epsilon",
 }
-LAYERS = "keras.layers.BatchNormalization keras.layers.LayerNormalization keras.layers.GroupNormalization"
-STEPS = ("keras.optimizers.Adam", "keras.optimizers.AdamW", "keras.optimizers.Nadam")
-OPTIMIZERS = dict.fromkeys((*STEPS, "keras.optimizers.Adamax", "keras.optimizers.RMSprop"), 1e-7)
-OPTIMIZERS["tf.train.AdamOptimizer"] = 1e-8
 
 
 @rule(
@@ -77,9 +70,10 @@ OPTIMIZERS["tf.train.AdamOptimizer"] = 1e-8
     on=" ".join(
         (
             *traits.GUARDED,
-            "tf.math.l2_normalize tf.nn.batch_normalization K.set_floatx",
-            LAYERS,
-            *OPTIMIZERS,
+            *NORMALIZATIONS,
+            *frameworks.OPTIMIZER_EPSILONS,
+            "tf.math.l2_normalize",
+            "K.set_floatx",
         )
     ),
     fixes="representable epsilon",
@@ -88,186 +82,101 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     name = site.op.name
     if name in traits.GUARDED:
         yield from guarded(site, traits.GUARDED[name], here)
+    elif name in NORMALIZATIONS:
+        yield from without(site, NORMALIZATIONS[name], here)
+    elif name in frameworks.OPTIMIZER_EPSILONS:
+        yield from optimizer(site, here)
     elif name == "tf.math.l2_normalize":
         yield from normalized(site, here)
-    elif name in OPTIMIZERS:
-        yield from optimizer(site, here)
-    elif name == "K.set_floatx":
+    else:
         yield from float_type(site, here)
-    elif site.library != "layer":
-        yield from without(
-            site, "variance_epsilon" if name == "tf.nn.batch_normalization" else "epsilon", here
-        )
-
-
-def vanishes(eps: float, dtype: str | None) -> bool:
-    return eps > 0 and (
-        rounded(eps, dtype) == 0 or eps < SMALLEST.get(dtype or "float32", SMALLEST["float32"])
-    )
-
-
-# x + 1e-8, maximum(x, 1e-8), clip_by_value(x, 1e-8, 1)
 
 
 def guarded(site: Site, param: str, here: Context) -> Iterator[Finding]:
-    if not site.may_be_made_by(param, "tf.add", "tf.maximum", "tf.clip_by_value"):
+    """An epsilon in the input of an op: x + 1e-8, maximum(x, 1e-8), clip_by_value(x, 1e-8, 1)."""
+    guard = lost_epsilons.guard_of(site, param)
+    lost = lost_epsilons.lost_in(guard) if guard is not None else []
+    lost = [(eps_param, x, dtype) for eps_param, x, dtype in lost if here.numeric(x)]
+    if guard is None or not lost or here.hidden(site):
         return
-    guard = site.value(param).origin
-    if not isinstance(guard, Site):
-        return
-    for eps_param, x in epsilons(guard):
-        eps = guard.value(eps_param)
-        # a tensor brings its dtype along
-        dtype = x.dtype or (eps.dtype if eps.kind in ("tensor", "array") else None) or "float32"
-        if (
-            not eps.exact
-            or not vanishes(eps.lo, dtype)
-            or x.positive
-            or x.kind == "number"
-            or not here.numeric(x)
-        ):
-            continue
-        if here.hidden(site):
-            return
-        inside = any(node is guard.node for node in ast.walk(site.node))
-        text = number_text(eps.lo).replace("e-0", "e-")
-        yield here.finding(
-            site,
-            param,
-            f"{text} is 0 in {dtype}, so this guard has no effect: at 0 the result is not finite",
-            Certainty.MAY,
-            larger(site, guard, eps_param, x, here),
-            node=guard.node if inside else None,
-            covers=[site.node],
-        )
-        return
-
-
-def epsilons(guard: Site) -> list[tuple[str, Value]]:
-    """(parameter of an epsilon, the value it guards)."""
-    if guard.op.name in traits.FLOORS:
-        return [("y", guard.value("x")), ("x", guard.value("y"))]
-    return [("clip_value_min", guard.value("x"))] if guard.op.name == "tf.clip_by_value" else []
-
-
-def larger(site: Site, guard: Site, param: str, x: Value, here: Context) -> list:
-    node = guard.args.get(param)
-    if node is None or guard.source is not here.source:
-        return []
-    use = GUARDS[site.op.name]
-    eps = repairs.floor_of(x, here.setup.epsilon) if use == "floor" else here.epsilon(x, use)
-    return here.rewrite(
-        guard,
-        eps,
-        node=node,
-        title=f"use {eps}, which {x.dtype or 'float32'} can represent",
-        claim=Claim.SHIFTED,
-        cost=f"values change by up to {eps}",
+    eps_param, x, dtype = lost[0]
+    text = number_text(guard.value(eps_param).lo).replace("e-0", "e-")
+    inside = any(node is guard.node for node in ast.walk(site.node))
+    yield here.finding(
+        site,
+        param,
+        f"{text} is 0 in {dtype}, so this guard has no effect: at 0 the result is not finite",
+        Certainty.MAY,
+        lost_epsilon_repairs.larger(here, site, guard, eps_param, x),
+        node=guard.node if inside else None,
+        covers=[site.node],
     )
-
-
-# Layers and functions that have an epsilon of their own
 
 
 def normalized(site: Site, here: Context) -> Iterator[Finding]:
-    eps = site.const("epsilon", 1e-12)
-    dtype = site.value("x").dtype
-    if (
-        dtype != "float16"
-        or not isinstance(eps, float)
-        or not vanishes(eps, dtype)
-        or site.value("x").positive
-    ):
+    eps, x = site.const("epsilon", 1e-12), site.value("x")
+    if x.dtype != "float16" or x.positive or not isinstance(eps, float):
         return
-    fixes = here.with_argument(
-        site,
-        "epsilon",
-        "1e-2",
-        title="use 1e-2, which float16 can represent",
-        claim=Claim.SHIFTED,
-        cost="rows shorter than 0.1 are no longer scaled to length 1",
-    )
+    if not lost_epsilons.vanishes(eps, x.dtype):
+        return
     yield here.finding(
         site,
         "x",
-        f"the epsilon of l2_normalize, {number_text(eps)}, is 0 in float16: a row of zeros becomes NaN",
+        f"the epsilon of l2_normalize, {number_text(eps)}, is 0 in float16: a row of zeros becomes "
+        "NaN",
         Certainty.MAY,
-        fixes,
+        lost_epsilon_repairs.of_length(here, site),
     )
 
 
 def without(site: Site, param: str, here: Context) -> Iterator[Finding]:
-    if (
-        site.const(param) not in (0, 0.0)
-        or isinstance(site.const(param), bool)
-        or site.const(param) is None
-    ):
+    eps = site.const(param)
+    is_application = site.library == "layer"  # of a layer that was made elsewhere
+    if is_application or type(eps) not in (int, float) or eps != 0:
         return
-    fixes = here.with_argument(
-        site,
-        param,
-        "1e-3",
-        title="use 1e-3, the default of Keras",
-        claim=Claim.SHIFTED,
-        cost="normalised values change by up to 0.05 %",
-    )
     yield here.finding(
         site,
         None,
         "normalisation without an epsilon: the variance of a constant row or column is 0, and "
         "the result is NaN",
         Certainty.MAY,
-        fixes,
+        lost_epsilon_repairs.of_normalization(here, site, param),
     )
 
 
-# Keras in float16
-
-
 def optimizer(site: Site, here: Context) -> Iterator[Finding]:
-    eps = site.const("epsilon", OPTIMIZERS[site.op.name])
+    """An optimizer of variables in float16."""
+    eps = site.const("epsilon", frameworks.OPTIMIZER_EPSILONS[site.op.name])
     by_graph = site.op.name.startswith("tf.train.")
     trains_halves = here.makes_variables("float16") if by_graph else here.policy() == "float16"
     if not isinstance(eps, float) or not 0 < eps < 1e-5 or not trains_halves:
         return
     gone = rounded(eps, "float16") == 0
-    if not gone and site.op.name not in STEPS:
+    if not gone and site.op.name not in frameworks.MOMENT_RATIO_OPTIMIZERS:
         return
     what = (
         "is 0 in float16: a weight becomes NaN where its gradient is 0"
         if gone
         else "is too small for float16: a gradient near 0 makes a step of about 10"
     )
-    fixes = here.with_argument(
-        site,
-        "epsilon",
-        "1e-4",
-        title="use epsilon=1e-4",
-        claim=Claim.SHIFTED,
-        cost="steps for gradients of less than about 1e-4 get smaller",
-    )
     yield here.finding(
-        site, None, f"the optimizer's epsilon {number_text(eps)} {what}", Certainty.MAY, fixes
+        site,
+        None,
+        f"the optimizer's epsilon {number_text(eps)} {what}",
+        Certainty.MAY,
+        lost_epsilon_repairs.of_optimizer(here, site),
     )
 
 
 def float_type(site: Site, here: Context) -> Iterator[Finding]:
     if site.const("floatx") != "float16" or here.calls("set_epsilon"):
         return
-    fixes = here.restate(
-        site,
-        "{call}\nK.set_epsilon(1e-3)",
-        call=site.node,
-        title="set the epsilon of Keras to 1e-3",
-        claim=Claim.SHIFTED,
-        cost="every result that uses the epsilon of Keras changes by up to 1e-3",
-    )
     yield here.finding(
         site,
         None,
-        "the epsilon of Keras stays 1e-7, which is too small for float16: 1 - 1e-7 is 1, and the binary "
-        "cross-entropy is infinite there",
+        "the epsilon of Keras stays 1e-7, which is too small for float16: 1 - 1e-7 is 1, and the "
+        "binary cross-entropy is infinite there",
         Certainty.MAY,
-        fixes,
+        lost_epsilon_repairs.of_keras(here, site),
         doubtful=here.tests,
     )

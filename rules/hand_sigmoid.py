@@ -43,9 +43,11 @@ from tfnanlint.api import (
     Value,
     argument,
     ast,
+    cannot_overflow,
+    exponential_beside_one,
     exponential_of,
-    opposite,
     rule,
+    tanh_by_hand,
 )
 
 
@@ -59,15 +61,15 @@ from tfnanlint.api import (
 )
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if quotient.op.name == "tf.divide":
-        tangent = hand_tanh(quotient, here)
+        tangent = tanh_by_hand(quotient)
         if tangent is not None:
-            yield from found_tanh(quotient, tangent, here)
+            yield from tanh(quotient, tangent, here)
             return
     divisor = "y" if quotient.op.name == "tf.divide" else "x"
-    exp = (
-        beside_one(quotient.value(divisor)) if quotient.may_be_made_by(divisor, "tf.add") else None
-    )
-    if exp is None or fits(exp.value("x")) or not here.numeric(exp.value("x")):
+    if not quotient.may_be_made_by(divisor, "tf.add"):
+        return
+    exp = exponential_beside_one(quotient.value(divisor))
+    if exp is None or cannot_overflow(exp.value("x")) or not here.numeric(exp.value("x")):
         return
     if Differentiated.NO in (quotient.differentiated, exp.differentiated):
         return  # the value itself is right: 1 / inf is 0
@@ -81,26 +83,9 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     )
 
 
-def fits(x: Value) -> bool:
-    """Whether the exponential of a value cannot overflow."""
-    return x.hi < math.log(x.limits.max) or x.kind == "number"
-
-
 def largest(x: Value) -> str:
     """The largest number with a finite exponential, in words: 88 (float32)."""
     return f"{int(math.log(x.limits.max))} ({x.dtype or 'float32'})"
-
-
-def beside_one(total: Value) -> Site | None:
-    """The exponential that 1 is added to."""
-    site = total.origin
-    if not isinstance(site, Site) or site.op.name != "tf.add":
-        return None
-    for param, other in (("x", "y"), ("y", "x")):
-        exp = exponential_of(site.value(param))
-        if exp is not None and site.value(other).exact and site.value(other).lo == 1:
-            return exp
-    return None
 
 
 def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
@@ -155,33 +140,9 @@ def opposed(x: ast.expr) -> list[Part]:
     return []
 
 
-# tanh
-
-
-def hand_tanh(quotient: Site, here: Context) -> Site | None:
-    """The exp(x) of (exp(x) - exp(-x)) / (exp(x) + exp(-x))."""
-    if not (quotient.may_be_made_by("x", "tf.subtract") and quotient.may_be_made_by("y", "tf.add")):
-        return None
-    over, under = (
-        here.made_by(quotient.value(param), name)
-        for param, name in (("x", "tf.subtract"), ("y", "tf.add"))
-    )
-    if over is None or under is None:
-        return None
-    up, down = exponential_of(over.value("x")), exponential_of(over.value("y"))
-    if up is None or down is None or not opposite(up.value("x"), down.value("x")):
-        return None
-    parts = [(under.value("x"), under.value("y")), (under.value("y"), under.value("x"))]
-    return (
-        up
-        if any(here.same(a, over.value("x")) and here.same(b, over.value("y")) for a, b in parts)
-        else None
-    )
-
-
-def found_tanh(quotient: Site, exp: Site, here: Context) -> Iterator[Finding]:
+def tanh(quotient: Site, exp: Site, here: Context) -> Iterator[Finding]:
     x = exp.value("x")
-    if fits(x) and x.lo > -math.log(x.limits.max):
+    if cannot_overflow(x) and x.lo > -math.log(x.limits.max):
         return
     fixes = (
         here.rewrite(

@@ -124,7 +124,7 @@ def grade(log: Site, edge: float, here: Context) -> Certainty | None:
     if certainty is Certainty.UNKNOWN:
         if edge == 0 and logarithm_arguments.has_zero_dividend(x):
             return Certainty.MAY
-        # log1p of something unknown is what log(x + 1) is: somebody has added a constant
+        # log1p of something unknown is what log(x + 1) is: the author has added a constant
         if edge != 0 or logarithm_arguments.comes_from_elsewhere(x) or named_count(log, "x"):
             return None
         return None if logarithm_arguments.is_reciprocal_root(x) else certainty

@@ -34,23 +34,21 @@ https://stackoverflow.com/questions/39487825 (the same, on MNIST)
 
 from __future__ import annotations
 
+import ast
+
 from tfnanlint.api import (
     Certainty,
-    Claim,
     Context,
     Differentiated,
     Finding,
     Fix,
     Iterator,
     Masked,
-    Named,
     Site,
     Value,
-    argument,
-    ast,
     domains,
-    evidence,
-    filler,
+    masked_factors,
+    masked_products,
     plain,
     repairs,
     rule,
@@ -58,13 +56,7 @@ from tfnanlint.api import (
     value_in_words,
 )
 
-LOGARITHMS = {
-    "tf.math.log": "tf.math.xlogy",
-    "tf.math.log1p": "tf.math.xlog1py",
-    "ops.log2": "",
-    "ops.log10": "",
-}
-STABLE = traits.PROBABILITIES  # their logarithm has a form of its own: TFN301, TFN302
+LOGARITHMS = ("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10")
 
 
 @rule(
@@ -72,7 +64,8 @@ STABLE = traits.PROBABILITIES  # their logarithm has a form of its own: TFN301, 
     "mask-times-infinity",
     over="TFN101 TFN102 TFN201 TFN202 TFN203 TFN405",
     silent="MAY/ANY/TESTS MAY/UNKNOWN/DOUBTFUL",
-    on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt tf.math.multiply_no_nan",
+    on="tf.math.log tf.math.log1p ops.log2 ops.log10 tf.divide tf.math.reciprocal tf.sqrt "
+    "tf.math.multiply_no_nan",
     fixes="xlogy mask_input log_factors floor",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
@@ -89,7 +82,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             (m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None
         )
         if site.op.name not in LOGARITHMS and related is not None:
-            if site.op.name == "tf.divide" and config(site):
+            if site.op.name == "tf.divide" and masked_factors.divides_by_setting(site):
                 # a mask of something else, and a divisor of which nothing shows that it can be 0
                 return
             yield other_op(related, site, here)
@@ -102,38 +95,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 message(site),
                 certainty,
                 repair(times, other, site, negated, related is not None, here),
-                doubtful=not of_share(site, times.value(other), here)
+                doubtful=not masked_factors.is_entropy_term(site, times.value(other))
                 or here.masked(site) is not None
                 or here.tested_for_nan(site),
             )
             return
-
-
-def of_share(log: Site, factor: Value, here: Context) -> bool:
-    """p * log(p) of a p from 0 to 1: where it is 0, which a softmax comes to, the value itself is
-    NaN, whether a gradient is taken or not.
-    """
-    p = log.value("x")
-    return p.lo == 0 and p.hi <= 1 and here.same(plain(factor), plain(p))
-
-
-def config(division: Site) -> bool:
-    """Whether the divisor is computed from attributes and numbers only (`1.0 - self.rate`):
-    settings, unless they are tensors.
-    """
-    node = division.args.get("y")
-    names = (
-        [one for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))]
-        if node is not None
-        else []
-    )
-    plain_names = [one for one in names if isinstance(one, ast.Name) and one.id != "self"]
-    divisor = division.value("y")
-    return (
-        (not divisor.known or divisor.kind in ("number", "array"))
-        and bool(names)
-        and not plain_names
-    )
 
 
 def silenced(times: Site, here: Context) -> Iterator[Finding]:
@@ -146,15 +112,13 @@ def silenced(times: Site, here: Context) -> Iterator[Finding]:
         "math",
     ):
         return
-    edge = "-1" if log.op.name == "tf.math.log1p" else "0"
-    fixes = xlogy(times, "y", log, False, here)
     yield here.finding(
         log,
         "x",
-        f"multiply_no_nan replaces the value where the input of the logarithm is {edge}, but "
-        "the gradient is NaN there",
+        f"multiply_no_nan replaces the value where the input of the logarithm is {edge_of(log)}, "
+        "but the gradient is NaN there",
         Certainty.MAY,
-        fixes,
+        masked_products.xlogy(here, times, "y", log),
         doubtful=True,
         as_of=times,
     )
@@ -165,65 +129,39 @@ def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Cer
     reported.
     """
     x = site.value("x")
-    if (
-        site.op.name not in LOGARITHMS
-        or here.made_by(x, *STABLE) is not None
-        or evidence.picked(x)
-        or evidence.falling(x)
-    ):
+    # the logarithm of a probability has a form of its own: TFN301, TFN302
+    if site.op.name not in LOGARITHMS or here.made_by(x, *traits.PROBABILITIES) is not None:
         return None
-    if related is not None:
-        return Certainty.MAY
-    if here.same(plain(mask), plain(x)):
-        return Certainty.MAY if x.known else Certainty.UNKNOWN
-    if (
-        mask.kind == "number"
-        or evidence.counted(mask)
-        or not mask.known
-        or not mask.zero
-        or mask.evident
-        or evidence.falling(mask)
-    ):
+    if not masked_factors.may_vanish_with(site, mask, related is not None):
         return None
-    return Certainty.MAY if x.known else Certainty.UNKNOWN
+    return Certainty.MAY if x.known or related is not None else Certainty.UNKNOWN
 
 
-def message(site: Site) -> str:
-    x = site.value("x")
-    edge = "-1" if site.op.name == "tf.math.log1p" else "0"
+def edge_of(log: Site) -> str:
+    return "-1" if log.op.name == "tf.math.log1p" else "0"
+
+
+def message(log: Site) -> str:
+    x = log.value("x")
     known = f" of {value_in_words(x)}" if x.known else ""
     return (
-        f"a product does not mask this logarithm{known}: where its input is {edge}, 0 * inf is NaN"
+        f"a product does not mask this logarithm{known}: where its input is {edge_of(log)}, "
+        "0 * inf is NaN"
     )
 
 
 def repair(
-    times: Site, other: str, site: Site, negated: bool, related: bool, here: Context
+    times: Site, other: str, log: Site, negated: bool, related: bool, here: Context
 ) -> list[Fix]:
     """xlogy where the factor is 0 wherever the logarithm is infinite; a floor under the input."""
-    x = site.args.get("x")
-    if x is None:
+    if "x" not in log.args:
         return []
-    found = []
-    if related or here.same(plain(times.value(other)), plain(site.value("x"))):
-        found += xlogy(times, other, site, negated, here)
-    if site.op.name == "tf.math.log1p":
-        return found
-    return found or repairs.logarithm(here, site)
-
-
-def xlogy(times: Site, other: str, log: Site, negated: bool, here: Context) -> list[Fix]:
-    form, sign = LOGARITHMS.get(log.op.name, ""), "-" if negated else ""
-    if not form or other not in times.args:
-        return []
-    return here.rewrite(
-        times,
-        f"{sign}{LOGARITHMS[log.op.name]}({{m}}, {{x}})",
-        claim=Claim.EQUAL_WHERE_FINITE,
-        title=f"use {form.rpartition('.')[2]}, which is 0 where the factor is 0",
-        m=times.args[other],
-        x=argument(log, "x"),
-    )
+    fixes = []
+    if related or here.same(plain(times.value(other)), plain(log.value("x"))):
+        fixes = masked_products.xlogy(here, times, other, log, negated)
+    if fixes or log.op.name == "tf.math.log1p":
+        return fixes
+    return repairs.logarithm(here, log)
 
 
 def other_op(masked: Masked, site: Site, here: Context) -> Finding:
@@ -238,7 +176,7 @@ def other_op(masked: Masked, site: Site, here: Context) -> Finding:
             "a product masks the value but not the gradient: under XLA the gradient is NaN "
             f"(0 * inf) where the input is {masked.domain.outside}"
         )
-    fixes = mask_input(masked, here)
+    fixes = masked_products.masked_input(here, masked)
     return here.finding(
         site,
         masked.param,
@@ -255,25 +193,3 @@ def roots_inside(site: Site, here: Context) -> list[ast.AST]:
     calls = [node for node in ast.walk(site.node) if isinstance(node, ast.Call)]
     inside = [here.site(node, site.point) for node in calls if site.point is not None]
     return [one.node for one in inside if one is not None and one.op.name in traits.ROOTS]
-
-
-def mask_input(masked: Masked, here: Context) -> list[Fix]:
-    """The input where the mask's condition holds, something harmless elsewhere."""
-    site, test = masked.site, masked.test
-    x = site.args.get(masked.param)
-    if x is None or not masked.direct or test.node is None:
-        return []
-    if not repairs.short(here, test.node, test.point) or not here.steady(
-        test.node, test.point, site.point
-    ):
-        return []
-    hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
-    return here.rewrite(
-        site,
-        f"tf.where({{test}}, {{x}}, {filler(site, masked.param)})",
-        node=x,
-        title="mask the input",
-        claim=Claim.EQUAL_WHERE_FINITE,
-        x=hole,
-        test=here.text(test.node),
-    )

@@ -88,7 +88,7 @@ def check(reduction: Site, here: Context) -> Iterator[Finding]:
 
 
 def asked(reduction: Site, chosen: Site, here: Context) -> bool:
-    """Whether somebody has asked if there are elements."""
+    """Whether the program tests that there are elements."""
     tests = set()
     if chosen.given("mask"):
         tests = filtered_elements.nan_tests_of(chosen.value("mask"))

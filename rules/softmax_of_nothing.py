@@ -126,8 +126,8 @@ def outcome(site: Site, x: Value) -> str:
 
 
 def finite(choice: Site, here: Context) -> list[Fix]:
-    """A number that leaves no weight where -inf is written: -1e30, or the lowest one where the dtype
-    may be float16.
+    """A number that leaves no weight where -inf is written: -1e30, or the lowest one where the
+    dtype may be float16.
     """
     branch = infinite_masks.infinite_branch(choice)
     kept = "x" if branch == "y" else "y"

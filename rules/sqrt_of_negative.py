@@ -95,8 +95,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
 
 
 def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
-    """Whether nothing but the bounds of a root's input says that it comes below 0, and nobody is
-    known to take a gradient, or it is the difference of two rates. A variance or squared distance
+    """Whether nothing but the bounds of a root's input says that it comes below 0, and no gradient
+    is known to be taken, or it is the difference of two rates. A variance or squared distance
     that rounding makes negative is NaN as a value.
     """
     if (

@@ -13,6 +13,24 @@ os.environ["TFNANLINT_NO_CACHE"] = "1"
 os.environ.pop("CI", None)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--slow", action="store_true", help='with -m "not tensorflow": also what is marked slow'
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """`-m "not tensorflow"` is the run of every day: it leaves out what is slow, too. Everything
+    else, a run without `-m` for one, has the slow tests.
+    """
+    if config.option.markexpr != "not tensorflow" or config.getoption("--slow"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow") is not None]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item.get_closest_marker("slow") is None]
+
+
 @pytest.fixture(autouse=True)
 def settings_of_tensorflow_as_they_were(request):
     """A test that needs TensorFlow leaves its settings, which belong to the process, as by default:

@@ -12,6 +12,7 @@ from tfnanlint.guards.post_guards import (
     Masked,
     branches,
     clipped,
+    least_result,
     mask_test,
     plain,
     read_by_choice_only,
@@ -30,6 +31,8 @@ from tfnanlint.idioms import (
     infinite_masks,
     late_guards,
     logarithm_arguments,
+    lost_epsilons,
+    masked_factors,
     masked_inputs,
     moments,
     nan_masks,
@@ -46,12 +49,15 @@ from tfnanlint.idioms import confusion_counts as tallies
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
+    cannot_overflow,
+    exponential_beside_one,
     exponential_of,
     of_itself,
     on_a_grid,
     opposite,
     shifted_by_maximum,
     tame,
+    tanh_by_hand,
 )
 from tfnanlint.idioms.labels import label_behind, of_labels, truth_only
 from tfnanlint.idioms.loss_pairs import (
@@ -75,8 +81,9 @@ from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
 from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
 from tfnanlint.rule import cross_entropies as cross_entropy_repairs
-from tfnanlint.rule import float16_masks, input_masks, powers, quotients
+from tfnanlint.rule import float16_masks, input_masks, masked_products, powers, quotients
 from tfnanlint.rule import late_guards as late_guard_repairs
+from tfnanlint.rule import lost_epsilons as lost_epsilon_repairs
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import API_VERSION, Changed, Context, Part, rule
@@ -105,6 +112,7 @@ __all__ = [
     "argument",
     "ast",
     "branches",
+    "cannot_overflow",
     "CASTS",
     "Certainty",
     "Changed",
@@ -125,6 +133,7 @@ __all__ = [
     "divisors",
     "domains",
     "evidence",
+    "exponential_beside_one",
     "exponential_of",
     "FAMILIES",
     "files",
@@ -146,13 +155,18 @@ __all__ = [
     "late_guard_repairs",
     "late_guards",
     "layer_names",
+    "least_result",
     "linear",
     "logarithm_arguments",
     "logged",
     "looks_for_nan",
+    "lost_epsilon_repairs",
+    "lost_epsilons",
     "made_by",
     "maker",
     "mask_test",
+    "masked_factors",
+    "masked_products",
     "masked_inputs",
     "Masked",
     "moments",
@@ -207,6 +221,7 @@ __all__ = [
     "survives",
     "tallies",
     "tame",
+    "tanh_by_hand",
     "texts",
     "traits",
     "truth_only",

@@ -138,7 +138,7 @@ class Judge:
         """The rows of a repository: of each file its findings, then the file itself, in the order
         of the paths. `tell` hears the path of each file before it is checked.
 
-        The list is complete before anybody sees it: nothing of this repository is open when the
+        The list is complete before a caller sees it: nothing of this repository is open when the
         next call begins. Calls in several threads wait for each other.
         """
         files = {_placed(path): data for path, data in repository.files.items()}
@@ -274,11 +274,6 @@ def lint(
     judge = Judge(settings or {}, budget or Budget())
     for repository in repositories:
         yield from judge.rows(repository)
-
-
-def lint_file(path: str, data: bytes, settings: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """The rows of a file that belongs to no repository: a repository of one."""
-    return lint([Repository("", {path: data})], settings)
 
 
 def _placed(path: str) -> str:

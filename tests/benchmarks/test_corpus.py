@@ -136,5 +136,5 @@ def test_the_tables_of_verdicts_hold_only_what_their_columns_allow():
 
 
 def test_the_page_counts_the_verdicts():
-    page = precision([], [judged(1, "right"), judged(2, "wrong"), judged(3, "right", "TFN102")])
+    page = precision([], [judged(1, "right"), judged(2, "wrong"), judged(3, "right", "TFN102")], [])
     assert "| TFN101 | 1 of 2 | 1 of 2 |" in page and "| all | 2 of 3 | 2 of 3 |" in page

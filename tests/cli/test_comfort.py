@@ -419,6 +419,7 @@ def test_scripts_without_an_extension(tmp_path, first, found):
     ) == found and "other.txt" not in done.stdout
 
 
+@pytest.mark.slow
 def test_paths_in_every_form(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.py").write_text(RISKY)

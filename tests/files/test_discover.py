@@ -183,6 +183,7 @@ def test_what_may_not_be_read_is_said(shell):
     assert "Permission denied" in outcome.text
 
 
+@pytest.mark.slow
 def test_a_large_file_is_said_only_when_it_mentions_tensorflow(shell):
     filling = b"x = 1\n" * 100_000
     shell.write("large.py", filling * 4)

@@ -264,7 +264,7 @@ def test_a_link_to_the_users_own_disk_is_followed(runs):
 
 
 def test_a_folder_that_cannot_be_written(runs, monkeypatch):
-    """It is said where somebody has named it; the default is done without."""
+    """A folder that the user has named is reported; the default one is left out silently."""
     package(runs)
     plain = runs()
     (runs.cache).write_text("a file")
@@ -331,7 +331,7 @@ def test_the_default_is_the_users_folder(runs, monkeypatch):
 def test_a_named_folder(runs, monkeypatch):
     runs.write("a.py", RISKY)
     monkeypatch.setenv("TFNANLINT_CACHE_DIR", str(runs.cache))
-    monkeypatch.setenv("CI", "true")  # whoever names one wants it there, too
+    monkeypatch.setenv("CI", "true")  # a folder that is named is used there, too
     main(["check", "-q"])
     assert kept_at(runs.cache)
     (runs.cache / "mine").write_text("")

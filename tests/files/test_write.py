@@ -167,7 +167,7 @@ def test_content_that_changes_while_it_is_written(tmp_path, monkeypatch, change)
     def slow(file, content):
         store(file, content)
         path.unlink()
-        path.write_bytes(change)  # Even the same content: somebody else is writing.
+        path.write_bytes(change)  # Even the same content: another program is writing.
 
     monkeypatch.setattr(writing, "_store", slow)
     with pytest.raises(Refused, match="changed"):

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ACME = Path(__file__).parents[2] / "docs" / "plugins" / "acme"
 CODE = "import tensorflow as tf\ny = tf.exp(x)\nz = tf.exp(x)  # noqa: ACM101\n"
 CONCISE = ("check", "--output-format", "concise", "-q")

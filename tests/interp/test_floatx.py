@@ -1,5 +1,5 @@
 """What a file with `set_floatx` computes in, against Keras itself: the dtype and the numbers of
-what nobody asked a dtype for.
+what no dtype was asked for.
 """
 
 from __future__ import annotations

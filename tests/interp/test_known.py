@@ -224,6 +224,7 @@ def test_a_default_far_from_its_name_is_read_as_it_is_written():
     ) == {b"rate": [b"0.5"], b"steps": [b"3"], b"a": [b"1"], b"b": [b"f(c"], b"c": [b"2"]}
 
 
+@pytest.mark.slow
 def test_what_following_may_cost_grows_with_the_file():
     """After that only short ways are followed."""
     factor = " + ".join(f"tf.sigmoid(x + {n}.0)" for n in range(30))

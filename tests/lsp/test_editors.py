@@ -12,6 +12,8 @@ pytest.importorskip(
 
 from editors import editors, neovims, repaired  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 FOUND = {one.name: one for one in editors()}
 
 

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts processes
+
 FILE = "tfnanlint-baseline.json"
 CELLS = [
     "import tensorflow as tf\n%matplotlib inline\nz = tf.placeholder(tf.float32, [3])",

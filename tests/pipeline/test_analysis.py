@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 
+import fixture_sizes
 import pytest
 
 from tfnanlint.config.layers import Configuration, Layer
@@ -35,7 +36,7 @@ def fields(finding):
     )
 
 
-@pytest.mark.parametrize("rule", load(), ids=lambda rule: rule.slug)
+@pytest.mark.parametrize("rule", fixture_sizes.rules())
 def test_fixes_made_later_are_those_made_at_once(rule, monkeypatch):
     path = repository.fixture(rule)
     source = Source.from_bytes(path.name, path.read_bytes())
@@ -395,7 +396,7 @@ def test_calls_of_tests_alone_are_no_reason_to_judge_a_division_again(
 def test_of_sizes_scales_and_squares_no_other_file_is_asked(
     tmp_path, monkeypatch, computed, judgements
 ):
-    """Whoever hands over a number of things or a scale knows it, and a square has no edge."""
+    """The caller knows a number of things or a scale, and a square has no edge."""
     made = []
     begin = File.__init__
     monkeypatch.setattr(

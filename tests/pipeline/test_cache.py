@@ -187,6 +187,7 @@ def test_broken_rule_is_not_remembered(runs, monkeypatch):
     assert runs(at=runs.cache)[0] == 1
 
 
+@pytest.mark.slow
 def test_every_field_of_a_finding_is_remembered(tmp_path):
     """All fixtures of rules, and every field: also those that only `--fix` looks at."""
     paths = [str(path) for path in sorted((ROOT / "fixtures/rules").glob("*.py"))[::3]] + [
@@ -216,6 +217,7 @@ def test_every_field_of_a_finding_is_remembered(tmp_path):
     assert any(one.fixes for found in outcomes[1] for one in found.findings)
 
 
+@pytest.mark.slow
 def test_every_format_reports_the_same(runs):
     for name in ("log_of_prob", "half_exp", "normalize_by_norm"):
         shutil.copy(ROOT / f"fixtures/rules/{name}.py", runs.directory)

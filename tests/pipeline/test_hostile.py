@@ -222,7 +222,9 @@ def as_tensorflow(data: bytes) -> bytes:
     return text + (b"" if b"tensorflow" in text else b"\n# tensorflow\n")
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "group", ["small", *(pytest.param(name, marks=pytest.mark.slow) for name in ("large", "bytes"))]
+)
 def test_one_diagnostic_or_a_normal_result(tmp_path, group):
     """All inputs of a group are checked by one process, and shown in full by another."""
     names = {}
@@ -272,6 +274,7 @@ def test_a_text_that_needs_no_tree_is_refused_for_the_same_reason(data):
     assert said[0] == said[1]
 
 
+@pytest.mark.slow
 def test_fixing_ends_and_leaves_files_that_say_the_same(tmp_path):
     ending = b"\ny = tf.math.log(tf.nn.softmax(z))\n"
     texts = {}
@@ -521,7 +524,7 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    with open(f"/proc/{process}/stat") as file:  # one that nobody waits for stays as a zombie
+    with open(f"/proc/{process}/stat") as file:  # one that is not waited for stays as a zombie
         return file.read().rpartition(")")[2].split()[0] != "Z"
 
 

@@ -49,6 +49,7 @@ def notebook(text: str) -> bytes:
     return json.dumps(whole).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", hostile.CASES)
 def test_every_front_end_answers(name, tmp_path):
     text = few(name)
@@ -124,6 +125,7 @@ LINEAR = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINEAR)
 def test_work_grows_with_the_count(name):
     text_of, count = hostile.CASES[name].text, LINEAR[name]

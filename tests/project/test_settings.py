@@ -367,7 +367,7 @@ def model_without_softmax():
     ],
 )
 def test_a_model_that_tests_only_compile_is_doubtful(path, more, shown):
-    """Nobody computes its loss: `TFN503` is left out and counted."""
+    """No code computes its loss: `TFN503` is left out and counted."""
     checked = check_source(Source(path, COMPILED_FOR_A_TEST + more), policy(Setup()))
     assert ("TFN503" in {one.code for one in checked.findings}, checked.unsure) == (
         shown,

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fixture_sizes
 import outcomes
 import pytest
 from claims import cases
@@ -53,7 +54,7 @@ def test_rule_is_complete(rule):
     assert {"want", "ok"} <= kinds
 
 
-@RULES
+@pytest.mark.parametrize("rule", fixture_sizes.rules())
 def test_every_fix_is_executed(rule):
     """Each title that the rule's file states, and each that its fixture shows, has a case in
     fixtures/claims.
@@ -91,7 +92,7 @@ def test_a_rule_without_a_fix_says_why(rule):
 
 @RULES
 def test_page_links_to_real_cases(rule):
-    """A report of somebody whom it has hit, or the plain statement that none is known."""
+    """A public report of it, or the plain statement that none is known."""
     case = re.search(
         r"https://(github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+|stackoverflow\.com/questions/\d+|e-com-net\.com/article/\d+)",
         rule.doc,
@@ -101,7 +102,7 @@ def test_page_links_to_real_cases(rule):
     assert bool(case or guide) != ("No public report known" in rule.doc)
 
 
-@RULES
+@pytest.mark.parametrize("rule", fixture_sizes.rules())
 def test_fixture_shows_the_ways_to_the_hazard(rule):
     """A want through a name and one through a function, each gone when that is taken away; one op
     in two spellings.

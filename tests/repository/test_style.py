@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     "arguments",
-    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
-    ids=" ".join,
+    [
+        pytest.param(("ruff", "check", "."), id="ruff check"),
+        pytest.param(("ruff", "format", "--check", "."), id="ruff format"),
+        pytest.param(("mypy",), marks=pytest.mark.slow, id="mypy"),
+    ],
 )
 def test_nothing_is_reported(arguments):
     pytest.importorskip(arguments[0])
@@ -42,3 +46,22 @@ def test_the_lists_of_exceptions_name_files_that_exist_and_need_them():
     lines = [line.split(":", 3) for line in done.stdout.splitlines() if line.count(":") >= 3]
     needed = {(name, rest.split()[0]) for name, _, _, rest in lines}
     assert stated <= needed, f"no longer needed: {sorted(stated - needed)}"
+
+
+TRANSLATED = re.compile(
+    r"\b(?:some|no|any)body\b|\bwhoever\b|\bhangs? (?:on|off)\b|\bfor ever\b|\bbrings? about\b",
+    re.IGNORECASE,
+)
+
+
+def test_no_phrase_reads_as_translated():
+    """In code, comments and docstrings; `test_words.py` asks more of what a user reads."""
+    places = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for folder in ("tfnanlint", "rules", "benchmarks", "tests")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path != Path(__file__) and path.name not in ("test_words.py", "test_rewriter.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if TRANSLATED.search(line)
+    ]
+    assert places == []

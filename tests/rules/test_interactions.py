@@ -57,12 +57,14 @@ def source_of(path: Path) -> Source:
     return Source.from_bytes(str(path), path.read_bytes())
 
 
+@pytest.mark.slow
 @FILES
 def test_one_expression_gives_one_finding(path):
     source = source_of(path)
     assert twice(source, outcomes.findings(source)) == []
 
 
+@pytest.mark.slow
 @FILES
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 def test_fixes_settle_and_bring_up_nothing(path, unsafe):

@@ -1,4 +1,4 @@
-"""Kinds of programs that fixes once changed, or left with a NaN that nobody reports any more."""
+"""Kinds of programs that fixes once changed, or left with a NaN that no rule reports any more."""
 
 from __future__ import annotations
 

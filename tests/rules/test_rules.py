@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+import fixture_sizes
 import outcomes
 import pytest
 from expectations import Expectation, expectations, mentions, row
@@ -110,7 +111,7 @@ def test_ok_lines_are_silent_for_every_rule(rule):
 # Fixes
 
 
-@RULES
+@pytest.mark.parametrize("rule", fixture_sizes.rules())
 def test_golden_file(rule):
     golden = repository.golden(rule)
     assert golden.exists(), f"run: python -m tfnanlint.dev.bless {rule.slug}"

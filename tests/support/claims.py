@@ -38,7 +38,7 @@ FOLDER = repository.ROOT / "fixtures" / "claims"
 MODES = ("eager", "graph", "xla")
 _KEYS = frozenset(("fix", "report", "hazard", "ordinary", "shift", "finite", "modes", "float64"))
 _LINE = re.compile(r"# (\w+):\s*(.+)")
-# Whoever differentiates the function makes the rule see it as differentiated.
+# Code that differentiates the function makes the rule see it as differentiated.
 _DIFFERENTIATED = """
 
 def differentiate({names}):

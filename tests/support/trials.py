@@ -29,7 +29,7 @@ _DIVERGING = ("tf.math.igamma", "tf.math.igammac")
 _PRODUCTS = ("tf.reduce_prod", "tf.math.cumprod")
 # below it float16 keeps fewer digits the smaller a number is: 1e-7 is a fifth more there
 _COARSE = 6e-5
-# what a cast makes of NaN, and its magnitude is the same: nobody else's integers are there
+# what a cast makes of NaN, and its magnitude is the same: no other integers are there
 _LEAST = (-(2.0**31), -(2.0**63))
 _BESIDE = 64  # how far from there what is added to such an integer leads: a rank, a small constant
 MAX_KEPT = 12  # values recorded of one row

@@ -27,8 +27,7 @@ def cache_of(arguments: argparse.Namespace) -> Callable[[], Cache] | None:
     named = _named(arguments, os.environ)
     if arguments.no_cache or _says_yes(os.environ.get("TFNANLINT_NO_CACHE")):
         return None
-    # What runs once and is thrown away has nothing to remember, and what it is handed may come from
-    # anybody.
+    # A pipeline starts from nothing and keeps nothing; and what it checks may come from strangers.
     if not named and os.environ.get("CI"):
         return None
     if not named and _comes_with_code(os.getcwd()):
@@ -56,7 +55,7 @@ def folder(arguments: argparse.Namespace) -> str:
 
 
 def _named(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
-    """The folder that somebody has named; "" when nobody has."""
+    """The folder that the user has named; "" without one."""
     flag = arguments.cache_dir is not None
     stated = arguments.cache_dir if flag else environ.get("TFNANLINT_CACHE_DIR", "")
     source = "--cache-dir" if flag else "TFNANLINT_CACHE_DIR"
@@ -68,7 +67,7 @@ def _named(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
     top = _repository(os.path.realpath(directory))
     if top:
         raise ConfigError(
-            f"{source}: {directory} lies in the git repository {top}, and whoever commits to that could have "
+            f"{source}: {directory} lies in the git repository {top}, and anyone who commits to that could have "
             "findings left out; name a folder outside of it"
         )
     return directory

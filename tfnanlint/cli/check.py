@@ -325,7 +325,7 @@ def _say_beside(run: _Run, said: bool) -> None:
     if run.arguments.add_ignore is not None:
         what, where = counted(tally.applied, "finding"), counted(len(tally.fixed), "file")
         print(f"Added comments for {what} in {where}.", file=sys.stderr)
-    # Whoever reads the log of a pipeline is told what the gate was not asked to see.
+    # A reader of the log of a pipeline is told what the gate was not asked to see.
     if not said and os.environ.get("CI"):
         print(_left_out(run), end="", file=sys.stderr)
 

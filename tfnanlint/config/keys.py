@@ -187,48 +187,50 @@ def _typos(word: str, name: str) -> int:
 
 def checked_value(key: str, value: Any, origin: str) -> Any:
     """The value of a key as it is used. Raises `ConfigError` when it is of the wrong kind."""
-    kind = KEYS[key].kind
-    if kind in ("rules", "patterns", "names"):
-        return _strings(key, value, origin)
-    if kind == "rules-by-pattern":
-        if not isinstance(value, dict):
-            raise ConfigError(
-                f'{origin}: `{key}` must be a table such as {{ "tests/*" = ["TFN101"] }}'
-            )
-        return {
-            pattern: _strings(f"{key}.{pattern}", codes, origin) for pattern, codes in value.items()
-        }
-    if kind == "certainty":
-        if value not in CERTAINTIES:
-            near = hint(value, CERTAINTIES) if isinstance(value, str) else ""
-            raise ConfigError(f"{origin}: `{key}` must be one of {', '.join(CERTAINTIES)}{near}")
-    elif kind == "epsilon":
-        return _epsilon(key, value, origin)
-    elif kind == "modes":
-        return _modes(key, value, origin)
-    elif kind == "release":
-        _release(key, value, origin)
-    elif kind == "version":
-        _version(key, value, origin)
-    elif kind == "bytes":
-        if type(value) is not int or not 0 < value <= LARGEST_SIZE:
-            raise ConfigError(
-                f"{origin}: `{key}` must be a number of bytes between 1 and {LARGEST_SIZE}"
-            )
-    elif kind == "path":
-        if not isinstance(value, str) or not value or "\0" in value:
-            raise ConfigError(
-                f'{origin}: `{key}` must be the path of a file such as "tfnanlint-baseline.json"'
-            )
-    elif type(value) is not bool:
-        raise ConfigError(f"{origin}: `{key}` must be true or false")
-    return value
+    return _CHECKED[KEYS[key].kind](key, value, origin)
 
 
 def _strings(key: str, value: Any, origin: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f'{origin}: `{key}` must be a list of strings such as ["..."]')
     return tuple(value)
+
+
+def _strings_by_pattern(key: str, value: Any, origin: str) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        raise ConfigError(f'{origin}: `{key}` must be a table such as {{ "tests/*" = ["TFN101"] }}')
+    return {
+        pattern: _strings(f"{key}.{pattern}", codes, origin) for pattern, codes in value.items()
+    }
+
+
+def _certainty(key: str, value: Any, origin: str) -> str:
+    if value not in CERTAINTIES:
+        near = hint(value, CERTAINTIES) if isinstance(value, str) else ""
+        raise ConfigError(f"{origin}: `{key}` must be one of {', '.join(CERTAINTIES)}{near}")
+    return value
+
+
+def _bytes(key: str, value: Any, origin: str) -> int:
+    if type(value) is not int or not 0 < value <= LARGEST_SIZE:
+        raise ConfigError(
+            f"{origin}: `{key}` must be a number of bytes between 1 and {LARGEST_SIZE}"
+        )
+    return value
+
+
+def _path(key: str, value: Any, origin: str) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ConfigError(
+            f'{origin}: `{key}` must be the path of a file such as "tfnanlint-baseline.json"'
+        )
+    return value
+
+
+def _boolean(key: str, value: Any, origin: str) -> bool:
+    if type(value) is not bool:
+        raise ConfigError(f"{origin}: `{key}` must be true or false")
+    return value
 
 
 def _epsilon(key: str, value: Any, origin: str) -> float:
@@ -258,12 +260,13 @@ def _modes(key: str, value: Any, origin: str) -> tuple[str, ...]:
     return modes
 
 
-def _release(key: str, value: Any, origin: str) -> None:
+def _release(key: str, value: Any, origin: str) -> str:
     try:
         release(value)
     except (TypeError, ValueError):
         quoted = f'; write it in quotes, "{value}"' if type(value) is float else ""
         raise ConfigError(f'{origin}: `{key}` must be a release such as "2.10"{quoted}') from None
+    return value
 
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -276,8 +279,10 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _version(key: str, value: Any, origin: str) -> None:
-    """Raise `ConfigError` where this version of tfnanlint is none of those that a file asks for."""
+def _version(key: str, value: Any, origin: str) -> str:
+    """The versions of tfnanlint that a file asks for. Raises `ConfigError` where this one is none
+    of them.
+    """
     for part in value.split(",") if isinstance(value, str) else ("",):
         match = re.fullmatch(r"\s*(==|!=|>=|<=|>|<)?\s*(\d+(?:\.\d+){0,2})\s*", part)
         if match is None:
@@ -286,6 +291,24 @@ def _version(key: str, value: Any, origin: str) -> None:
             raise ConfigError(
                 f"{origin}: tfnanlint {value} is required, and this is tfnanlint {__version__}"
             )
+    return value
+
+
+# What checks the value of a key, by the key's kind. It takes key, value and origin.
+_CHECKED: dict[str, Callable[[str, Any, str], Any]] = {
+    "rules": _strings,
+    "patterns": _strings,
+    "names": _strings,
+    "rules-by-pattern": _strings_by_pattern,
+    "certainty": _certainty,
+    "epsilon": _epsilon,
+    "modes": _modes,
+    "release": _release,
+    "version": _version,
+    "bytes": _bytes,
+    "path": _path,
+    "boolean": _boolean,
+}
 
 
 def _numbers(version: str) -> tuple[int, ...]:

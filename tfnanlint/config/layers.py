@@ -92,7 +92,8 @@ class Layer:
     """The settings that one place states: a configuration file, an inline `--config`, or the flags.
 
     None means that the place does not say. Patterns are relative to `root`; `origin` is named in
-    errors, with the line of the key in `rows`. Only the flags can say that suppression comments count for nothing.
+    errors, with the line of the key in `rows`. Only the flags can say that suppression comments
+    count for nothing.
     """
 
     origin: str = "defaults"
@@ -129,7 +130,7 @@ class Layer:
         return self.origin if row is None else f"{self.origin}:{row}"
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Reading
 
 
@@ -234,8 +235,8 @@ def _pyproject_table(text: str, path: str) -> dict[str, Any] | None:
 
 
 def read_directory(directory: str, files: Files) -> tuple[Layer, ...]:
-    """The layers that a directory's own configuration file states, weakest first: those of the files
-    that it extends, and its own; `tfnanlint.toml` goes before `pyproject.toml`.
+    """The layers that a directory's own configuration file states, weakest first: those of the
+    files that it extends, and its own; `tfnanlint.toml` goes before `pyproject.toml`.
     """
     path = os.path.join(directory, "tfnanlint.toml")
     text = _config_text(path, files)
@@ -288,7 +289,7 @@ def _extended(stated: Layer, path: str, files: Files) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Which rules
 
 
@@ -381,7 +382,7 @@ class Policy:
     whether comments hide findings, what the project works with, the codes of rules whose findings
     are not to be repaired, and the fixes that may be offered for those of some rules, by name.
 
-    `holding` are rules that somebody ignores: they run, and show nothing, so that no more general
+    `holding` are rules that a user ignores: they run, and show nothing, so that no more general
     rule speaks in their place.
     """
 
@@ -451,7 +452,7 @@ class Policy:
         return self.setup.concerns(finding) and self.graded(finding)
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Patterns
 
 
@@ -465,7 +466,7 @@ def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
         raise ConfigError(f"{stated.origin}: {error}") from None
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Settings of a directory
 
 

@@ -31,7 +31,7 @@ _TRAINING_STEP: Final = re.compile(
     r"gradients?|jacobian|batch_jacobian|"
     r"(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
 )
-# Methods that the frameworks call apart from training, and names that programs give to the like.
+# Methods that the frameworks call apart from training, and names that programs give such methods.
 _EVALUATION_METHODS: Final = frozenset(
     "inference infer test_step predict_step update_state result on_epoch_end on_batch_end "
     "get_config evaluate summary generate_step call_with_cache build_cache _build_cache".split()

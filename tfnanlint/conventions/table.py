@@ -104,7 +104,7 @@ CONVENTIONS: Final = (
     ),
     Convention(
         identifiers.holds_settings,
-        "the attributes of the object are settings: numbers that somebody chose",
+        "the attributes of the object are settings: numbers that the author chose",
         "the names of the objects that flags and configuration files are read into",
     ),
     Convention(
@@ -114,7 +114,7 @@ CONVENTIONS: Final = (
     ),
     Convention(
         identifiers.is_kernel,
-        "an attribute that nobody assigns is the kernel of a Keras layer, random at the start",
+        "an attribute that is never assigned is the kernel of a Keras layer, random at the start",
         "Keras names it so in all of its layers",
     ),
     Convention(
@@ -302,12 +302,12 @@ CONVENTIONS: Final = (
     Convention(
         files.is_foreign,
         "an import leads out of the project",
-        "nobody names a package of a project like these",
+        "no project names a package like these",
     ),
     Convention(
         files.is_known_distribution,
         "an import belongs to the group of third-party imports",
-        "nobody names a package of a project like these",
+        "no project names a package like these",
     ),
     # Texts
     Convention(

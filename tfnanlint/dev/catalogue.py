@@ -112,6 +112,8 @@ _SHARED = {
     "cross_entropy_repairs": "rule/cross_entropies",
     "input_masks": "rule/input_masks",
     "late_guard_repairs": "rule/late_guards",
+    "lost_epsilon_repairs": "rule/lost_epsilons",
+    "masked_products": "rule/masked_products",
     "powers": "rule/powers",
     "float16_masks": "rule/float16_masks",
     "here": "rule/registry",

@@ -14,7 +14,7 @@ WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from tfnanlint/conventio
 _HEAD = """\
 Code does not always say what it means. Where values and calls leave a question open, the analysis
 goes by what people call things. Each such guess is a predicate in `tfnanlint/conventions/`, and
-stands there only once; whoever needs it imports it. A new one gets a row in
+stands there only once; code that needs it imports it. A new one gets a row in
 `tfnanlint/conventions/table.py`.
 """
 

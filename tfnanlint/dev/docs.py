@@ -1,6 +1,6 @@
-"""docs/rules, the README's rule table, docs/conventions.md, the manual page, the schema, the scripts of
-`tfnanlint completion` and the pages of verdicts, written from their sources.
-`python -m tfnanlint.dev.docs [--check]`.
+"""docs/rules, the README's rule table, docs/conventions.md, the manual page, the schema, the
+scripts of `tfnanlint completion` and the pages of verdicts, written from their sources. `python -m
+tfnanlint.dev.docs [--check]`.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def fix_lines(rule: Rule) -> list[str]:
 
 
 def with_code_blocks(text: str) -> str:
-    """`Bad:` and `Good:` with their indented lines as headings and Python blocks; a text that begins
-    with an indented line as one block.
+    """`Bad:` and `Good:` with their indented lines as headings and Python blocks; a text that
+    begins with an indented line as one block.
     """
 
     def block(match: re.Match[str]) -> str:

@@ -313,7 +313,7 @@ _NEEDLESS = tuple(
 
 
 def _finished(svg: str, picture: Picture, mark: str) -> str:
-    """SVG of matplotlib without what nobody needs, with title, digest and the dark colours."""
+    """SVG of matplotlib without what pages do not need, with title, digest and the dark colours."""
     for pattern, text in _NEEDLESS:
         svg = pattern.sub(text, svg)
     words = f"{picture.words.replace('`', '')} Before: {picture.before}. After: {picture.after}."

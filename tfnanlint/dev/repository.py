@@ -33,7 +33,7 @@ def fixture(rule: Rule, root: Path = ROOT) -> Path:
 
 
 def golden(rule: Rule, root: Path = ROOT) -> Path:
-    """The fixture after `--fix --unsafe-fixes`, as somebody has read and approved it."""
+    """The fixture after `--fix --unsafe-fixes`, as a person has read and approved it."""
     return root / "fixtures" / "rules" / f"{stem(rule)}.fixed.py"
 
 

@@ -1,13 +1,12 @@
-"""What was judged one by one, as data, and the two pages that are generated from it.
+"""What was judged one by one, as data, and the page that is generated from it.
 
 `benchmarks/verdicts/` holds tables of tab-separated values: `findings.tsv` (reported findings),
 `fixes.tsv` (applied fixes) and `samples.tsv` (how many of a sample were right when it was read).
-`python -m tfnanlint.dev.docs` writes `benchmarks/precision.md` and `benchmarks/fix_verdicts.md`.
+`python -m tfnanlint.dev.docs` writes `benchmarks/precision.md`.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -72,21 +71,23 @@ def by_place(known: Iterable[Verdict]) -> dict[Place, Verdict]:
 
 
 def pages() -> dict[Path, str]:
-    """The generated pages and their text."""
+    """The generated page and its text."""
     samples = rows(FOLDER / "samples.tsv")
-    return {
-        ROOT / "benchmarks" / "precision.md": precision(samples, verdicts(FOLDER / "findings.tsv")),
-        ROOT / "benchmarks" / "fix_verdicts.md": fixes(verdicts(FOLDER / "fixes.tsv")),
-    }
+    judged = (verdicts(FOLDER / f"{name}.tsv") for name in ("findings", "fixes"))
+    return {ROOT / "benchmarks" / "precision.md": precision(samples, *judged)}
+
+
+def precision(samples: list[Row], findings: list[Verdict], applied: list[Verdict]) -> str:
+    """`benchmarks/precision.md`."""
+    parts = [f"# Precision\n\n{WRITTEN}", *_of_findings(samples, findings)]
+    return "\n\n".join([*parts, *_of_fixes(samples, applied)]) + "\n"
 
 
 # Findings
 
 
-def precision(samples: list[Row], findings: list[Verdict]) -> str:
-    """`benchmarks/precision.md`."""
-    parts = [
-        f"# Precision\n\n{WRITTEN}",
+def _of_findings(samples: list[Row], findings: list[Verdict]) -> list[str]:
+    return [
         "A finding is right when a user can meet the hazard and nothing in the project excludes "
         "it. Each was read by a person, with the project around it.\n"
         "`benchmarks/verdicts/findings.tsv` holds every verdict with its reason. "
@@ -96,13 +97,11 @@ def precision(samples: list[Row], findings: list[Verdict]) -> str:
         "## Samples, in the order in which they were read\n\n"
         "*First sight*: nothing had been changed for this code before it was read. "
         "These rows estimate the precision on other code; the others do not.\n\n"
-        + _samples([row for row in samples if row["kind"] == "findings"]),
+        + _samples(samples, "findings"),
         "## Silent sites\n\n"
         "Random logarithms and divisions at which nothing is reported (`benchmarks/silent.py`), "
-        "and how many of them are real hazards.\n\n"
-        + _samples([row for row in samples if row["kind"] == "silent"], "hazards"),
-        "## Programs written to be got wrong\n\n"
-        + _samples([row for row in samples if row["kind"] == "programs"], "as expected"),
+        "and how many of them are real hazards.\n\n" + _samples(samples, "silent", "hazards"),
+        "## Programs written to be got wrong\n\n" + _samples(samples, "programs", "as expected"),
         "## All verdicts by rule\n\n"
         "Right of read. Many of the wrong ones are no longer reported.\n\n"
         + _table(findings, lambda one: one.code),
@@ -110,12 +109,14 @@ def precision(samples: list[Row], findings: list[Verdict]) -> str:
         "## What the wrong ones lack\n\n"
         "By the first word of the reason, where the reader gave one.\n\n" + _reasons(findings),
     ]
-    return "\n\n".join(parts) + "\n"
 
 
-def _samples(samples: list[Row], counted: str = "right") -> str:
+def _samples(samples: list[Row], kind: str, counted: str = "right") -> str:
+    """A row for each sample of one kind."""
     lines = [f"| code | commit | date | read | {counted} | |", "|---|---|---|---|---|---|"]
     for row in samples:
+        if row["kind"] != kind:
+            continue
         share = f" ({100 * int(row['right']) / int(row['read']):.0f} %)" if row["right"] else ""
         lines.append(
             f"| {row['sample']} | {row['commit']} | {row['date']} | {row['read']} "
@@ -176,31 +177,18 @@ def _reason_class(finding: Verdict) -> str:
 # Fixes
 
 
-def fixes(judged: list[Verdict]) -> str:
-    """`benchmarks/fix_verdicts.md`."""
-    parts = [
-        f"# Applied fixes, judged one by one\n\n{WRITTEN}",
-        "Fixes that `tfnanlint check --fix --unsafe-fixes` applied to real code, drawn at random "
-        "and judged by readers who had not written the tool, as the\n"
-        "maintainer of the file would. *Fit*: it could be merged. *Poor*: correct, but another "
-        "repair or another form would be wanted. Before and after were\n"
-        "executed on TensorFlow wherever that decides. `corpus`: 30 of 80 places at commit "
-        "6d5f8f4. `repositories`: 70 places at commit 9488af4 in public\n"
-        "training repositories that nobody had read, at most four of each. "
-        "`strangers`: 32 of 135 at commit 1de6262, in 151 others.\n"
-        "`unread`: 82 places in 75 others. `unread2`: 60 of 72 at commit 7a181b6, in 66 others, "
-        "judged by a reader who saw the changes and nothing else (an author of the tool called 45 "
-        "of them fit).\n"
-        "All with their reasons: `benchmarks/verdicts/fixes.tsv`.",
+def _of_fixes(samples: list[Row], applied: list[Verdict]) -> list[str]:
+    return [
+        "## Applied fixes\n\n"
+        "What `tfnanlint check --fix --unsafe-fixes` changed in real code, drawn at random and "
+        "judged as the maintainer of the file would, by readers who had not\n"
+        "written the tool. *Fit*: it could be merged. *Poor*: correct, but another repair or "
+        "another form would be wanted. Before and after were executed on\n"
+        "TensorFlow wherever that decides. `benchmarks/verdicts/fixes.tsv` holds the verdicts with "
+        "their reasons.\n\n" + _samples(samples, "fixes", "fit"),
+        "## Applied fixes by grade\n\n" + _counts(applied),
+        "## Applied fixes by rule\n\nFit of judged.\n\n" + _table(applied, lambda one: one.code),
     ]
-    for sample in sorted({one.sample for one in judged}):
-        chosen = [one for one in judged if one.sample == sample]
-        parts.append(f"## `{sample}`\n\n{_counts(chosen)}")
-    parts.append("## By rule\n\n" + _table(judged, lambda one: one.code))
-    for verdict in ("wrong", "poor", "fit"):
-        lines = [_line(one) for one in judged if one.verdict == verdict]
-        parts.append(f"## {verdict.capitalize()}\n\n" + "\n".join(lines))
-    return "\n\n".join(parts) + "\n"
 
 
 VERDICTS = ("fit", "poor", "wrong")
@@ -217,9 +205,3 @@ def _counts(chosen: list[Verdict]) -> str:
         cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
         lines.append(f"| {name} | {cells} | {counts.total()} |")
     return "\n".join(lines)
-
-
-def _line(one: Verdict) -> str:
-    # a reason may hold what Markdown takes for markup
-    reason = re.sub(r"([*<|])", r"\\\1", one.reason)
-    return f"- `{one.place}` {one.code}, {one.grade}: {reason}"

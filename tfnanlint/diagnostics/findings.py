@@ -166,7 +166,7 @@ class Finding:
     fixed_in: str = ""
     doubtful: bool = False  # of a kind that is often harmless; see `Silence` and `grades`
     data: dict[str, object] = field(default_factory=dict, compare=False, hash=False)
-    # what executing it has shown, where somebody asked for that
+    # what executing it has shown, where that was asked for
     verdict: Verdict | None = field(default=None, compare=False, hash=False)
 
 

@@ -2,7 +2,7 @@
 of bounded size.
 
 Whatever happens to the file, the worst is that a result is not there. It holds bytes and nothing
-that could be run. It lies in a folder that nobody else can write to, for whoever writes there can
+that could be run. It lies in a folder that no other user can write to, for one who writes there can
 have a finding left out.
 """
 
@@ -56,7 +56,7 @@ class Store:
     """Bodies by keys, in a folder that is made when it is needed.
 
     Nothing is raised: what cannot be read is not there, and what cannot be written is lost.
-    `problem` says why, if the folder is not safe, or somebody has `named` it and it cannot be used.
+    `problem` says why, if the folder is not safe, or the user has `named` it and it cannot be used.
     """
 
     def __init__(self, directory: str, named: bool = False):

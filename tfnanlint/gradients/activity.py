@@ -80,7 +80,7 @@ class Gradients:
         self._asking: dict[ast.AST, int] = {}
         # of those, the first one for which an answer stood in that was not found yet
         self._outermost = _NOBODY
-        # answers that hang on such a one, and on which
+        # answers that depend on such a one, and on which
         self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
@@ -201,7 +201,7 @@ class Gradients:
     def of_start(self, site: Site) -> bool:
         """Whether the `build` of a Keras layer computes this of weights that it has just made, and
         that start with no one number: Keras runs it once, outside of what it differentiates, when
-        they are what somebody chose to start from.
+        they are what the author chose to start from.
         """
         function = site.point.scope.function if site.point is not None else None
         if function is None or function.name != "build" or function.owner is None:
@@ -655,8 +655,8 @@ class Gradients:
 
 
 def _differentiated_argument(call: ast.Call) -> ast.expr | None:
-    """What a call takes gradients of: `loss` in `get_updates(params, constraints, loss)` of Keras 2.0
-    and in `minimize(loss)`; None where the call does not say it.
+    """What a call takes gradients of: `loss` in `get_updates(params, constraints, loss)` of Keras
+    2.0 and in `minimize(loss)`; None where the call does not say it.
     """
     named = next((k.value for k in call.keywords if k.arg in TARGET_NAMES), None)
     if named is not None or not call.args:
@@ -689,7 +689,7 @@ def _steps(scope: Scope) -> bool:
 
 def _never_run(sink: ast.Call, point: Point) -> bool:
     """Whether a step of training of TensorFlow 1 is made and never run:
-    `solver = optimizer.minimize(loss)`, and nobody reads it. A function as the loss is called at
+    `solver = optimizer.minimize(loss)`, and is not read. A function as the loss is called at
     once.
     """
     loss = sink.args[0] if sink.args else None

@@ -52,7 +52,7 @@ class Step:
         }
         # the objects that these names stand for: others may stand for them, too
         self.changes = False
-        # where nobody follows it
+        # where it is not followed
         self.gone = any(type(inner) in _LEAVING for one in parts for inner in nodes_in(one))
         self.returned = False
 
@@ -196,7 +196,7 @@ class Tapes:
             self._same.setdefault(name, set()).update(roots)
 
     def _spent(self, step: Step, whole: ast.AST) -> None:
-        """Note what an expression may change whose value nobody takes: what its call is given, if
+        """Note what an expression may change whose value is not used: what its call is given, if
         that does not only report it.
         """
         for call in [whole] if type(whole) is CALL else nodes_in(whole):
@@ -270,7 +270,7 @@ class Tapes:
 
     def _targets(self, tape: str) -> set[str] | None:
         """The names in all calls that take gradients of a tape, or are handed it; None where others
-        may take one, or nobody does.
+        may take one, or none is taken.
         """
         if tape not in self._found_targets:
             self._found_targets[tape] = self._find_targets(tape) if tape else None

@@ -210,17 +210,17 @@ def _understood(value: Value) -> bool:
 
 
 def named_count(site: Site, param: str) -> bool:
-    """Whether what arrives at a parameter is made of nothing but what its names call numbers of
-    things (`num_samples`, `self.batch_size`), made floating: whoever has none of them has no use
-    for the rest either.
+    """Whether what arrives at a parameter is computed only from names that say numbers of things
+    (`num_samples`, `self.batch_size`), cast to floating point: a program does not run without any
+    of these.
     """
     return _named(site, param, is_count, _CASTS, (ast.Mult, ast.Add))
 
 
 def named_scale(site: Site, param: str) -> bool:
-    """Whether what arrives at a parameter is made of nothing but what its names call the scale, the
-    rate or the degrees of freedom of a distribution: there is none where these are 0, and whoever
-    hands one in knows it.
+    """Whether what arrives at a parameter is computed only from names that say the scale, the rate
+    or the degrees of freedom of a distribution: these are positive by definition, and the caller
+    knows it.
     """
     return _named(site, param, is_scale, _CASTS | {"square", "abs"}, (ast.Mult, ast.Div))
 
@@ -245,8 +245,8 @@ def _named(
     through: frozenset[str],
     operators: tuple[type, ...],
 ) -> bool:
-    """Whether what arrives at a parameter is made of names of which `says` holds and positive numbers
-    only.
+    """Whether what arrives at a parameter is made of names of which `says` holds and positive
+    numbers only.
     """
     node = site.args.get(param)
     if node is None or site.point is None:

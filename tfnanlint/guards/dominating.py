@@ -52,7 +52,7 @@ def is_never_reached(
     site: Site, around: list[ast.AST], module: Module, interpreter: Engine
 ) -> bool:
     """Whether all calls that are seen choose another branch: one of `if use_squares: ... else: ...`
-    where nobody hands over the other value.
+    where no call hands over the other value.
     """
     for test in _holding(site, around, module, interpreter):
         flag = flag_of(test.node, test.point) if test.node is not None else None

@@ -32,6 +32,7 @@ from tfnanlint.ops.traits import (
     NEUTRAL_OPERANDS,
     POINTWISE,
     POLES,
+    RELUS,
     ROOTS,
 )
 from tfnanlint.program.predicates import facts
@@ -345,6 +346,24 @@ def _limits(clip: Site, param: str) -> tuple[bool, bool]:
     if clip.op.name == "tf.clip_by_value":
         return clip.value("clip_value_min").lo > -INF, clip.value("clip_value_max").hi < INF
     return True, clip.op.name == "tf.nn.relu6"
+
+
+def least_result(masked: Masked) -> float | None:
+    """The number that a clip gives in the place of -inf; None where it is not known. The same of a
+    minimum of the result with its sign changed.
+    """
+    site, clip = masked.site, masked.choice
+    if clip.op.name in RELUS and clip.value(clip.op.main).origin is site:
+        return 0.0
+    for param, other in (("x", "clip_value_min"), ("x", "y"), ("y", "x")):
+        if clip.given(param) and clip.value(param).origin is site and clip.value(other).is_number:
+            return float(clip.value(other).const)
+    for param, other in (("x", "clip_value_max"), ("x", "y"), ("y", "x")):
+        negated = made_by(clip.value(param), "tf.negative") if clip.given(param) else None
+        if negated is not None and negated.value("x").origin is site:
+            if clip.value(other).is_number:
+                return -float(clip.value(other).const)
+    return None
 
 
 _OPERANDS = {"tf.maximum": ("x", "y"), "tf.minimum": ("x", "y")}

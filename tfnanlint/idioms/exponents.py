@@ -121,6 +121,45 @@ def opposite(a: Value, b: Value) -> bool:
     return False
 
 
+def tanh_by_hand(quotient: Site) -> Site | None:
+    """The exp(x) of (exp(x) - exp(-x)) / (exp(x) + exp(-x)); None for any other quotient."""
+    difference, total = _parts_of_tanh(quotient)
+    if difference is None or total is None:
+        return None
+    rising, falling = difference.value("x"), difference.value("y")
+    up, down = exponential_of(rising), exponential_of(falling)
+    if up is None or down is None or not opposite(up.value("x"), down.value("x")):
+        return None
+    x, y = total.value("x"), total.value("y")
+    straight = same(x, rising) and same(y, falling)
+    return up if straight or same(y, rising) and same(x, falling) else None
+
+
+def _parts_of_tanh(quotient: Site) -> tuple[Site | None, Site | None]:
+    """The difference above and the sum below a quotient."""
+    names = (("x", "tf.subtract"), ("y", "tf.add"))
+    if not all(quotient.may_be_made_by(param, name) for param, name in names):
+        return None, None
+    return made_by(quotient.value("x"), "tf.subtract"), made_by(quotient.value("y"), "tf.add")
+
+
+def exponential_beside_one(total: Value) -> Site | None:
+    """The exponential that 1 is added to; None for any other value."""
+    site = total.origin
+    if not isinstance(site, Site) or site.op.name != "tf.add":
+        return None
+    for param, other in (("x", "y"), ("y", "x")):
+        exp = exponential_of(site.value(param))
+        if exp is not None and site.value(other).exact and site.value(other).lo == 1:
+            return exp
+    return None
+
+
+def cannot_overflow(x: Value) -> bool:
+    """Whether the exponential of a value is finite."""
+    return x.hi < math.log(x.limits.max) or x.kind == "number"
+
+
 def exponential_of(value: Value) -> Site | None:
     """The site of tf.exp that made a value; NumPy's does not count."""
     site = value.origin

@@ -82,9 +82,8 @@ def mask_times_infinity(product: Site) -> str:
 
 
 def is_nan_taken_out(product: Site, outer: ast.AST | None, interpreter: Engine) -> bool:
-    """Whether what a product is handed to at once, `outer`, takes its NaN out:
-    `nan_to_zero(-inf * (1 - mask))`. Nothing trains a mask. False: it does not, or nobody knows the
-    function.
+    """Whether the call around a product, `outer`, removes its NaN: `nan_to_zero(-inf * (1 -
+    mask))`. No gradient goes to a mask. False: it does not, or its function is not known.
     """
     if not isinstance(outer, ast.Call) or product.node not in outer.args or product.point is None:
         return False

@@ -236,7 +236,7 @@ def is_shifted_sum(x: Value) -> bool:
 
 
 def is_replaced_beyond_limit(x: Value, depth: int = 4) -> bool:
-    """Whether a choice puts a positive number where a value is beyond a limit that nobody can tell
+    """Whether a choice puts a positive number where a value is beyond a limit that no one can tell
     but that is not below 0 (`tf.where(x > limit, x, 1)`, with a limit of the dtype), perhaps under
     functions that keep the sign.
     """

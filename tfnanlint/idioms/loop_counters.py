@@ -130,7 +130,7 @@ def _parts(branch: Any) -> list[Any]:
 
 
 def _bounded(test: ast.expr, names: set[str]) -> bool:
-    """`while i < n`: whoever is inside was there with 0 first."""
+    """`while i < n`: the body runs with 0 first."""
     return (
         isinstance(test, ast.Compare)
         and isinstance(test.left, ast.Name)

@@ -59,7 +59,7 @@ def is_never_nan(kept: Value, test: str) -> bool:
 
 
 def _divides_safely(kept: Value) -> bool:
-    """Whether a value is `divide_no_nan(x, y)` or the like, of numbers that are not NaN."""
+    """Whether a value is `divide_no_nan(x, y)` or a similar op, of numbers that are not NaN."""
     safe = made_by(plain(kept), *NEVER_NAN)
     return safe is not None and not any(safe.value(param).nan for param in safe.args)
 

@@ -45,7 +45,7 @@ def variance_under(root: Site) -> tuple[Site, moments.Variance] | None:
 
 
 def is_taken_for_nonnegative(root: Site) -> bool:
-    """Whether what stands under a root is most likely not negative, as whoever wrote it knows: a
+    """Whether what stands under a root is most likely not negative, as the author knows: a
     power or square of something unknown taken from 1, what a function was given, a weight raised by
     a constant. False: it shows a difference, or nothing speaks for it.
     """
@@ -84,7 +84,7 @@ def _is_less_square(root: Site) -> bool:
 
 
 def _is_raised_weight(x: Value) -> bool:
-    """Whether it is a weight plus a small constant: somebody who knows that the weight is not
+    """Whether it is a weight plus a small constant: an author who knows that the weight is not
     negative has thought of 0.
     """
     total = made_by(x, "tf.add") if x.lo == -INF else None

@@ -7,6 +7,7 @@ underflow leave 0 open.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import cache
 
 from tfnanlint.conventions.identifiers import is_kernel
@@ -165,7 +166,7 @@ def not_counted(value: Value) -> bool:
 
 
 def set_to_zero(value: Value) -> bool:
-    """Whether a value is a setting that is 0 unless somebody sets it."""
+    """Whether a value is a setting that is 0 by default."""
     return (
         isinstance(value.origin, Note)
         and value.origin.default == NOUGHT
@@ -205,74 +206,69 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     constant = made_by(divisor, *CONSTANTS)
     if constant is not None and divisor.known and depth:
         return shows_zero(constant.value("x"), depth - 1)
-    if (
-        _spread(divisor)
-        or not divisor.known
-        or picked(divisor)
-        or _on_a_kernel(divisor)
-        or _drawn(divisor) > 1
-    ):
+    if not divisor.known or any(is_left_open(divisor) for is_left_open in _LEFT_OPEN):
         return False
     site = made_by(divisor, *ZERO_IF_INSIDE, *EXTREMES, *PARTS, *UNDERFLOWING) if depth else None
-    quotient = made_by(divisor, "tf.divide")
-    if (
-        _scale(divisor)
-        or made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None
-        or _decayed(divisor)
-    ):
-        return False
-    if (
-        quotient is not None
-        and divisor.nonnegative
-        and (falling(divisor) or _scale(quotient.value("x")))
-    ):
-        return False
-    total = made_by(divisor, *SUMS, "tf.norm")
-    if total is not None and (
-        _scale(total.value("x"))
-        or has_ones(total)
-        or falling(total.value("x"))
-        or _lifted(total.value("x"))
-        or _of_free_exponents(total.value("x"))
-        or _has_counted(total)
-        or _of_all_examples(total)
-    ):
-        return False
     if site is None:
         if divisor.lo == -INF and divisor.hi == INF:
             return _moved(divisor)
         return divisor.lo > -INF and (divisor.hi < INF or divisor.lo == 0)
     if site.op.name in UNDERFLOWING or site.op.name == "tf.pow" and not _exponent(site):
         return False
-    if (
-        site.op.name == "tf.add"
-        and any(site.value(p).lo > 0 for p in ("x", "y"))
-        and any(site.value(p).lo < 0 for p in ("x", "y"))
-    ):
+    if site.op.name == "tf.add":
+        shown = _sum_shows_zero(site, divisor)
+        if shown is not None:
+            return shown
+    if site.op.name == "tf.maximum" and _is_relu(site):
+        return True
+    if site.op.name not in PARTS:
+        return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
+    parts = [part for part in (site.value("x"), site.value("y")) if part.zero or not part.known]
+    inner = [shows_zero(part, depth - 1) for part in parts]
+    return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
+
+
+def _inverted(divisor: Value) -> bool:
+    """Whether a value is the inverse of another one: 0 only where that overflows."""
+    return made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None
+
+
+def _quotient_of_scale(divisor: Value) -> bool:
+    """Whether a quotient of no negative values is one of a scale, or falls with its divisor."""
+    quotient = made_by(divisor, "tf.divide")
+    if quotient is None or not divisor.nonnegative:
+        return False
+    return falling(divisor) or _scale(quotient.value("x"))
+
+
+def _sum_above_zero(divisor: Value) -> bool:
+    """Whether a value is a sum or norm of elements of which some are hardly ever 0."""
+    total = made_by(divisor, *SUMS, "tf.norm")
+    if total is None:
+        return False
+    return any(of_elements(total.value("x")) for of_elements in _ELEMENTS_ABOVE_ZERO) or any(
+        of_sum(total) for of_sum in _SUMS_ABOVE_ZERO
+    )
+
+
+def _sum_shows_zero(total: Site, divisor: Value) -> bool | None:
+    """Whether the program shows that a sum of two reaches 0; None where its parts must tell."""
+    x, y = total.value("x"), total.value("y")
+    if (x.lo > 0 or y.lo > 0) and (x.lo < 0 or y.lo < 0):
         # An epsilon and something that would have to be just as negative; elu is -1 below -17, and
         # what is cut off gets to its end.
-        return divisor.lo == 0 and any(
-            reaches(site.value(p), -1.0) or _cut_off(site.value(p)) for p in ("x", "y")
-        )
-    fresh = running_average(divisor) if site.op.name == "tf.add" else None
+        return divisor.lo == 0 and any(reaches(part, -1.0) or _cut_off(part) for part in (x, y))
+    fresh = running_average(divisor)
     if fresh is not None and (fresh.positive or fresh.guarded):
         return False  # it is 0 before its first value only
-    if site.op.name == "tf.add" and handed_in(divisor):
-        return False  # a variance of noise and another one: both would have to be 0
-    if site.op.name == "tf.maximum" and any(
-        site.value(p).exact and site.value(p).lo == 0 and site.value(q).lo < 0
-        for p, q in ("xy", "yx")
-    ):
-        return True  # relu, written out
-    if site.op.name in PARTS:
-        parts = [
-            site.value(param)
-            for param in ("x", "y")
-            if site.value(param).zero or not site.value(param).known
-        ]
-        inner = [shows_zero(part, depth - 1) for part in parts]
-        return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
-    return site.value("x").zero and shows_zero(site.value("x"), depth - 1)
+    # a variance of noise and another one: both would have to be 0
+    return False if handed_in(divisor) else None
+
+
+def _is_relu(maximum: Site) -> bool:
+    """Whether a maximum is relu, written out: of 0 and something that may be negative."""
+    x, y = maximum.value("x"), maximum.value("y")
+    return any(zero.exact and zero.lo == 0 and other.lo < 0 for zero, other in ((x, y), (y, x)))
 
 
 def running_average(value: Value) -> Value | None:
@@ -419,7 +415,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
     if isinstance(origin, Note) and isinstance(origin.parent, Site) and origin.index is not None:
         return origin.parent.op.name in SPREADS
     if isinstance(origin, Note) and origin.default == NOUGHT:
-        return True  # a setting that is 0 unless somebody sets it
+        return True  # a setting that is 0 by default
     if not isinstance(origin, Site) or depth == 0:
         return False
     total = made_by(divisor, *SUMS, "tf.reduce_mean")
@@ -711,7 +707,7 @@ def trained_from_zero(value: Value) -> bool:
 
 
 def made_by_keras(value: Value) -> bool:
-    """An attribute that nobody in the program assigns and that Keras calls a kernel: what its own
+    """An attribute that the program never assigns and that Keras calls a kernel: what its own
     layers begin with, at random. (Who adds a small number to its norm reckons with 0 all the same.)
     """
     note = value.origin
@@ -843,8 +839,8 @@ def _is_exponential(value: Value) -> bool:
 
 
 def _lifted(value: Value) -> bool:
-    """What small numbers of a written list were added to, at some places: somebody has thought of a
-    sum of nothing.
+    """What small numbers of a written list were added to, at some places: the author has thought of
+    a sum of nothing.
     """
     total = made_by(value, "tf.add")
     for part in [total.value(param) for param in ("x", "y")] if total is not None else ():
@@ -868,7 +864,7 @@ def from_mask(value: Value) -> bool:
 
 def handed_in(value: Value, depth: int = 4) -> bool:
     """A variable that starts with a value of which nothing is known, or what it is added to:
-    whoever hands a variance in knows that it is positive, and has it trained so.
+    the caller who hands a variance in knows that it is positive, and has it trained so.
     """
     made = made_by(widest(plain(value)), *VARIABLES, "tf.add")
     if made is None or depth == 0:
@@ -990,3 +986,30 @@ def _cut_off(value: Value) -> bool:
 def _exponent(power: Site) -> bool:
     """Whether a power is that of its base by a known number: otherwise only underflow makes it 0."""
     return power.value("y").is_number and power.value("y").const > 0
+
+
+def _of_several_draws(divisor: Value) -> bool:
+    """Whether two random draws would have to be 0 at once."""
+    return _drawn(divisor) > 1
+
+
+# Values whose bounds leave 0 open although no program comes to it, each by a question about the
+# value (`shows_zero`), about the elements of a sum, and about the sum.
+_LEFT_OPEN: tuple[Callable[[Value], bool], ...] = (
+    _spread,
+    picked,
+    _on_a_kernel,
+    _of_several_draws,
+    _scale,
+    _inverted,
+    _decayed,
+    _quotient_of_scale,
+    _sum_above_zero,
+)
+_ELEMENTS_ABOVE_ZERO: tuple[Callable[[Value], bool], ...] = (
+    _scale,
+    falling,
+    _lifted,
+    _of_free_exponents,
+)
+_SUMS_ABOVE_ZERO: tuple[Callable[[Site], bool], ...] = (has_ones, _has_counted, _of_all_examples)

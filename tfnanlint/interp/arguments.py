@@ -89,7 +89,7 @@ def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
-    """Looks for a use of a dict that may put something into it, or hands it to somebody who may;
+    """Looks for a use of a dict that may put something into it, or hands it to code that may;
     with `stores` not for stores, which the interpreter follows where the name is a function's own.
     `self.heads` stands for any object's.
     """

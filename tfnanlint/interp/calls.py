@@ -69,29 +69,14 @@ def apply(
     """
     target = callee.obj
     if isinstance(target, Bound):
-        inner = target.function
-        if isinstance(inner, Op):
+        positional = target.args + positional
+        keywords = {**target.keywords, **keywords}
+        if isinstance(target.function, Op):
             return (
-                unknown()
-                if hidden
-                else _op(
-                    ev,
-                    inner,
-                    target.args + positional,
-                    {**target.keywords, **keywords},
-                    node,
-                    point,
-                )
+                unknown() if hidden else _op(ev, target.function, positional, keywords, node, point)
             )
-        return apply(
-            ev,
-            Value(kind="function", obj=inner),
-            target.args + positional,
-            {**target.keywords, **keywords},
-            node,
-            point,
-            hidden,
-        )
+        inner = Value(kind="function", obj=target.function)
+        return apply(ev, inner, positional, keywords, node, point, hidden)
     if isinstance(target, Choice):
         return ev.joined(
             [
@@ -108,25 +93,18 @@ def apply(
             kind="instance", obj=Instance(target) if hidden else Instance(target, node, point)
         )
     if isinstance(target, Instance):
-        for name in ("call", "__call__"):
-            method = ev.member(callee, name)
-            if method is not None:
-                handed: list[Binding] = [
-                    Recast(b, target.cls, target.cls.module) if name == "call" else b
-                    for b in positional
-                ]
-                return apply(ev, method, handed, keywords, node, point, hidden)
-        return unknown("tensor")
+        method, positional = _method_called(ev, callee, target, positional)
+        if method is None:
+            return unknown("tensor")
+        return apply(ev, method, positional, keywords, node, point, hidden)
     if hidden and not (positional and callee.kind in ("layer", "model")):
         return unknown()
     if isinstance(target, Op):
         return _op(ev, target, positional, keywords, node, point)
-    if hasattr(target, "out") and not positional and "inputs" in keywords:
-        positional = [keywords["inputs"]]
-    if hasattr(target, "out") and positional:
-        given = [binding.value(ev) for binding in positional[: 2 if callee.kind == "loss" else 1]]
-        return _layer(ev, callee, several(*given) if len(given) == 2 else given[0], node, point)
-    return unknown("tensor" if callee.kind in ("layer", "model") else "unknown")
+    inputs = positional or ([keywords["inputs"]] if "inputs" in keywords else [])
+    if not hasattr(target, "out") or not inputs:
+        return unknown("tensor" if callee.kind in ("layer", "model") else "unknown")
+    return _layer(ev, callee, _inputs_of(ev, callee, inputs), node, point)
 
 
 def _op(
@@ -156,6 +134,25 @@ def _op(
     value.origin = site
     ev.gave(site, value)
     return value
+
+
+def _method_called(
+    ev: Evaluator, callee: Value, instance: Instance, positional: list[Binding]
+) -> tuple[Value | None, list[Binding]]:
+    """The method that a call of an instance calls, if it has one, with what that gets: Keras casts
+    the inputs of a layer.
+    """
+    method = ev.member(callee, "call")
+    if method is None:
+        return ev.member(callee, "__call__"), positional
+    return method, [Recast(b, instance.cls, instance.cls.module) for b in positional]
+
+
+def _inputs_of(ev: Evaluator, callee: Value, bindings: list[Binding]) -> Value:
+    """The input of a layer; labels and predictions of a loss, as one value."""
+    if callee.kind == "loss" and len(bindings) > 1:
+        return several(bindings[0].value(ev), bindings[1].value(ev))
+    return bindings[0].value(ev)
 
 
 def partial(ev: Evaluator, positional: list[Binding], keywords: dict[str, Binding]) -> Value:
@@ -291,64 +288,25 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
         default=written,
         parameter=parameter.name,
     )
-    if function.bound and function.name in OPTIMIZER_UPDATES and parameter.name in names[1:3]:
-        return Value(evident=True, origin=note)  # a gradient and its variable
-    if (
-        function.bound
-        and function.name == "__call__"
-        and names[1:2] == [parameter.name]
-        and is_a(ev, "schedule", function.owner)
-    ):
-        return Value(0.0, INF, dtype="int64", origin=note)  # a number of steps
+    by_keras = _handed_by_keras(ev, parameter, names, note) if function.bound else None
+    if by_keras is not None:
+        return by_keras
     if parameter.stamp:
         ev.reads.append(parameter)
         return unknown(origin=note)
-    mark, parameter.stamp = len(ev.reads), assumptions.next_stamp(ev)
-    ev.session.asking += 1
-    try:
-        arriving = ev.of_keras(parameter, names) or joined_arguments(ev, parameter)
-    finally:
-        parameter.stamp = 0
-        ev.session.asking -= 1
-    assumptions.settled(ev, parameter, mark)
+    arriving = _asked_of_callers(ev, parameter, names)
     vague = arriving is None or (
         not arriving.known and arriving.obj is None and arriving.kind in ("unknown", "none")
     )
     weights = weights_of_samples(ev, parameter) if vague else None
     if weights is not None:
         return weights
-    # nobody calls it for what is left out everywhere
-    if arriving is None or arriving.kind == "none" and _public(function):
-        annotated = _annotated(ev, function, parameter.name)
-        if annotated is not None:
-            return annotated
-        default = parameter.default.value(ev) if parameter.default is not None else None
-        if default is not None and (default.kind == "instance" or parameter.rest):
-            return default  # `config=Config()`: what its fields hold by default; `*rest`
-        if default is not None and default.is_number and default.lo > 0:
-            return Value(
-                default.lo,
-                default.hi,
-                default.zero,
-                kind="number",
-                const=default.const,
-                origin=Note(
-                    f"default of parameter '{parameter.name}'",
-                    function.node,
-                    function.module.source,
-                ),
-            )
-        nothing = unknown(
-            "number" if callables.says_number(spec, parameter.name) else "unknown", note
-        )
-        return (
-            ev.entering(function, nothing)
-            if function.name == "call" and names[1:2] == [parameter.name]
-            else nothing
-        )
     annotated = _annotated(ev, function, parameter.name) if vague else None
     if annotated is not None:
         return annotated
+    # what is left out everywhere is not handed over by any call
+    if arriving is None or arriving.kind == "none" and _public(function):
+        return _not_handed(ev, parameter, names, note)
     if arriving.known or arriving.kind not in ("unknown", "tensor") or arriving.guarded:
         return arriving
     if isinstance(arriving.origin, Site):
@@ -366,6 +324,57 @@ def parameter(ev: Evaluator, parameter: Parameter) -> Value:
             parameter=note.parameter,
         ),
     )
+
+
+def _handed_by_keras(
+    ev: Evaluator, parameter: Parameter, names: list[str], note: Note
+) -> Value | None:
+    """What Keras hands to the method of an optimizer or of a schedule; None for other methods."""
+    function = parameter.function
+    if function.name in OPTIMIZER_UPDATES and parameter.name in names[1:3]:
+        return Value(evident=True, origin=note)  # a gradient and its variable
+    if function.name != "__call__" or names[1:2] != [parameter.name]:
+        return None
+    if is_a(ev, "schedule", function.owner):
+        return Value(0.0, INF, dtype="int64", origin=note)  # a number of steps
+    return None
+
+
+def _asked_of_callers(ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
+    """What arrives at a parameter, with the parameter marked as being asked for."""
+    mark, parameter.stamp = len(ev.reads), assumptions.next_stamp(ev)
+    ev.session.asking += 1
+    try:
+        arriving = ev.of_keras(parameter, names) or joined_arguments(ev, parameter)
+    finally:
+        parameter.stamp = 0
+        ev.session.asking -= 1
+    assumptions.settled(ev, parameter, mark)
+    return arriving
+
+
+def _not_handed(ev: Evaluator, parameter: Parameter, names: list[str], note: Note) -> Value:
+    """What a parameter holds that no call in the project hands over: a default that says
+    something, else anything.
+    """
+    function = parameter.function
+    default = parameter.default.value(ev) if parameter.default is not None else None
+    if default is not None and (default.kind == "instance" or parameter.rest):
+        return default  # `config=Config()`: what its fields hold by default; `*rest`
+    if default is not None and default.is_number and default.lo > 0:
+        text = f"default of parameter '{parameter.name}'"
+        return Value(
+            default.lo,
+            default.hi,
+            default.zero,
+            kind="number",
+            const=default.const,
+            origin=Note(text, function.node, function.module.source),
+        )
+    is_number = callables.says_number(function.node.args, parameter.name)
+    nothing = unknown("number" if is_number else "unknown", note)
+    is_input = function.name == "call" and names[1:2] == [parameter.name]
+    return ev.entering(function, nothing) if is_input else nothing
 
 
 def _annotated(ev: Evaluator, function: Function, name: str) -> Value | None:

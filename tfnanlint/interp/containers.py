@@ -191,7 +191,7 @@ class Containers:
         return found
 
     def filled(self, ev: Evaluator, value: Value) -> Value:
-        """An empty list or dict that has a name is filled somewhere: where nobody sees it, nothing
+        """An empty list or dict that has a name is filled somewhere: if that is not seen, nothing
         is known of its elements.
         """
         return (
@@ -361,33 +361,18 @@ class Containers:
         if whole.kind == "sequence" and isinstance(node.slice, ast.Slice):
             return self._slice(ev, whole, node.slice, point)
         key = self._key(ev, node.slice, point) if whole.kind in ("dict", "sequence") else None
-        if whole.kind == "dict" and isinstance(whole.obj, dict):
-            if key is not None and key in whole.obj:
-                return whole.obj[key]
-            # one of them, or it raises
-            if key is None and 0 < len(whole.obj) <= MAX_CHOSEN and written_out(node.value, point):
-                return ev.joined([*whole.obj.values()])
-        elif whole.kind == "dict" and isinstance(whole.obj, Many):
-            return another(whole.obj.element)
-        elif whole.kind == "sequence" and isinstance(whole.obj, tuple):
-            if isinstance(key, int) and -len(whole.obj) <= key < len(whole.obj):
-                return whole.obj[key]
-            return self.iterated(ev, whole)
+        if whole.kind == "dict":
+            item = self._of_dict(ev, node, whole, key, point)
+            if item is not None:
+                return item
         elif whole.kind == "sequence":
+            if isinstance(whole.obj, tuple) and isinstance(key, int):
+                if -len(whole.obj) <= key < len(whole.obj):
+                    return whole.obj[key]
             return self.iterated(ev, whole)
         elif whole.kind == "shape":
             return _extent(whole)
-        elif (
-            whole.kind in ("tensor", "array")
-            or whole.known
-            or whole.kind == "unknown"
-            and (
-                whole.nan
-                or whole.inf
-                or isinstance(node.slice, ast.Compare)
-                or _is_mask(node.slice, point)
-            )
-        ):
+        elif _is_selection(whole, node.slice, point):
             return self._selected(ev, node, whole, point)
         read = (
             self._keyword(ev, node.value, node.slice, None, point)
@@ -401,6 +386,22 @@ class Containers:
             if isinstance(key, str)
             else found
         )
+
+    def _of_dict(
+        self, ev: Evaluator, node: ast.Subscript, whole: Value, key: object, point: Point
+    ) -> Value | None:
+        """What a dict of known items holds under a key (None for one that is not known); None where
+        it does not tell.
+        """
+        if isinstance(whole.obj, Many):
+            return another(whole.obj.element)
+        if not isinstance(whole.obj, dict):
+            return None
+        if key is not None:
+            return whole.obj.get(key)
+        if 0 < len(whole.obj) <= MAX_CHOSEN and written_out(node.value, point):
+            return ev.joined([*whole.obj.values()])  # one of them, or it raises
+        return None
 
     def _kept(self, ev: Evaluator, item: Value, node: ast.Subscript, point: Point) -> Value:
         """What was stored under an index, as it is read there: a number in the dtype of its
@@ -942,6 +943,15 @@ def _extent(shape: Value) -> Value:
         dtype="int32",
         origin=shape.origin,
     )
+
+
+def _is_selection(whole: Value, index: ast.expr, point: Point) -> bool:
+    """Whether an index takes elements of a tensor or array, or of something whose elements are
+    known.
+    """
+    if whole.kind in ("tensor", "array") or whole.known:
+        return True
+    return whole.kind == "unknown" and (whole.nan or whole.inf or _is_mask(index, point))
 
 
 def _is_mask(index: ast.expr, point: Point) -> bool:

@@ -1,6 +1,6 @@
 """The engine: answers what value arrives where, by parts that know of it only as an `Evaluator`.
 
-A value is computed when somebody asks for it, and remembered. Work per question is bounded; beyond
+A value is computed when it is asked for, and remembered. Work per question is bounded; beyond
 the bound the answer is "unknown", never a guess. Names lead to definitions, op calls to rows of the
 table, calls of the program's own functions are followed with the values of their arguments.
 """
@@ -107,7 +107,7 @@ class Engine(Evaluator):
 
     def close(self) -> None:
         """Forget everything; see `Module.close`. What was found out refers to itself in circles,
-        and nobody collects those.
+        which are not collected.
         """
         for scope in self.scopes:
             scope.close()
@@ -161,14 +161,24 @@ class Engine(Evaluator):
                 found = handler(self, node, point)
         finally:
             session.depth -= 1
-        if len(reads) > mark and session.inlined == 0:
-            self.settled(session.nesting, mark)  # nobody asks from further outside
         if len(reads) == mark:
             memo[node] = found
-        elif kind is not NAME:  # what a name stands for is held with its binding
+        else:
+            self._keep_assumed(node, memo, found, mark)
+        return found
+
+    def _keep_assumed(
+        self, node: ast.AST, memo: dict[ast.AST, Value], found: Value, mark: int
+    ) -> None:
+        """Keep a value that was computed under assumptions: those of `reads` from `mark` on."""
+        session = self.session
+        if session.inlined == 0:
+            self.settled(session.nesting, mark)  # no question further outside waits for it
+        if len(self.reads) == mark:
+            memo[node] = found
+        elif type(node) is not NAME:  # what a name stands for is held with its binding
             self.hold((node, id(memo)), found, mark)
             self._tentative.add(node)
-        return found
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
         """The op application that an expression is, or None. The same object as the origin of
@@ -191,15 +201,15 @@ class Engine(Evaluator):
         else:
             found = self._sites[key] = expressions.application(
                 self, node, point
-            )  # the value, when somebody asks for it, has this origin
+            )  # the value, when it is asked for, has this origin
         if found is None and isinstance(node, ast.Call):
             found = self._sites[key] = self.stood_for(node, point)
         return found
 
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
-        """The site that somebody asked for before its value, to be the origin of that. Not while
+        """The site that was asked for before its value, to be the origin of that. Not while
         something is assumed: it would keep what arrives. And what was asked of it before must
-        not tell: a result hangs on the arguments that its row looks at.
+        not tell: a result depends on the arguments that its row looks at.
         """
         session = self.session
         if session.active_loops or session.asking or session.inlined:

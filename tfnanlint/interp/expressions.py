@@ -95,7 +95,7 @@ _MAKING_TENSORS: Final = _OF_TENSORS | {"keras", "tnp"}  # also of arrays
 
 def operation(ev: Evaluator, node: ast.BinOp, point: Point) -> Site | None:
     """A site for an operator that may also join texts or lists. Whether it does takes the value on
-    its left: whoever finds something here asks `site`.
+    its left: who finds something here asks `site`.
     """
     if type(node.op) not in _JOINING:
         return ev.site(node, point)
@@ -465,12 +465,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
     ):
         return built
     if row is not None:
-        shown = display(node) if row.name == "builtins.dict" else None
-        return (
-            ev.dictionary(shown, point)
-            if shown is not None
-            else _apply_row(ev, row, name, node, point)
-        )
+        return _apply_row(ev, row, name, node, point)
     if name == "functools.partial" and node.args:
         positional, keywords, _ = arguments.arguments_of(ev, node, point)
         return calls.partial(ev, positional, keywords)
@@ -478,13 +473,9 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         return records.copy(ev, ev.evaluate(node.args[0], point), node, point) or unknown()
     if name and not name.startswith("builtins."):
         return unknown()
-    if isinstance(node.func, ast.Attribute) and node.func.attr in OPTIMIZER_STATE:
-        held = ev.kept(node, point)
-        if held is not None:
-            return held
     if name == "builtins.super":
         return members.parent(ev, point)
-    fetched = ev.fetched(node, point)
+    fetched = _of_state(ev, node, point) or ev.fetched(node, point)
     if fetched is not None:
         return fetched
     site = _method_row(ev, node, point)
@@ -495,24 +486,33 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
     if callee is None or callee.obj is None:
         if asks_size(node.func, point):
             return Value(1.0, LARGEST_AXIS, kind="number", dtype="int32")
-        binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
-        handed = isinstance(binding, (Parameter, Handed))  # a function that the caller chose
-        found = unknown(
-            origin=Note(
-                f"the call '{_short(node.func)}(…)'",
-                node,
-                point.module.source,
-                passed=handed,
-                computed=True,
-            )
-        )
-        return resolution.supposed(ev, found, leaf(node.func), node, point)
-    positional, keywords, complete = arguments.arguments_of(ev, node, point)
-    given = ev.apply(callee, positional, keywords, node, point, hidden=not complete)
-    return resolution.supposed(ev, given, leaf(node.func), node, point)
+        result = _of_unknown_function(node, point)
+    else:
+        positional, keywords, complete = arguments.arguments_of(ev, node, point)
+        result = ev.apply(callee, positional, keywords, node, point, hidden=not complete)
+    return resolution.supposed(ev, result, leaf(node.func), node, point)
+
+
+def _of_unknown_function(node: ast.Call, point: Point) -> Value:
+    """What a call of a function gives of which nothing is known."""
+    binding = unrefined(point.lookup(node.func.id)) if isinstance(node.func, ast.Name) else None
+    chosen_by_caller = isinstance(binding, (Parameter, Handed))
+    text = f"the call '{_short(node.func)}(…)'"
+    source = point.module.source
+    return unknown(origin=Note(text, node, source, passed=chosen_by_caller, computed=True))
+
+
+def _of_state(ev: Evaluator, node: ast.Call, point: Point) -> Value | None:
+    """What an optimizer keeps for a variable (`self.get_slot(v, "m")`); None for other calls."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in OPTIMIZER_STATE:
+        return ev.kept(node, point)
+    return None
 
 
 def _apply_row(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) -> Value:
+    shown = display(node) if row.name == "builtins.dict" else None
+    if shown is not None:
+        return ev.dictionary(shown, point)
     site = _call_site(ev, row, name, node, point)
     value = _result(ev, site)
     if row.starts:

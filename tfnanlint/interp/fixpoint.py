@@ -15,7 +15,7 @@ from tfnanlint.values.evaluator import Evaluator
 
 
 class Pending:
-    """An answer that is being found, and what it is taken for by whoever asks meanwhile."""
+    """An answer that is being found, and what those who ask meanwhile assume."""
 
     __slots__ = ("stamp", "meanwhile")
 
@@ -64,7 +64,7 @@ def once(
     find: Callable[..., Any],
     *args: Any,
 ) -> Any:
-    """What `table` keeps under a key; it is found when somebody asks, and kept if it assumes
+    """What `table` keeps under a key; it is found when it is asked for, and kept if it assumes
     nothing.
     """
     known = table.get(key, _MISSING)

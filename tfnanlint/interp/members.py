@@ -41,7 +41,7 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import Fields
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Choice, Namespace, Note, Value, unknown
 
-# what nobody changes in an object that holds it
+# what no program changes in an object that holds it
 _LASTING: Final = frozenset(
     ("number", "none", "function", "layer", "instance", "class", "dtype", "string")
 )
@@ -65,19 +65,27 @@ def member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
         binding = resolution.top_level(ev, owner.obj, attr)
         return binding.value(ev) if binding is not None else _submodule(ev, owner.obj, attr)
     if isinstance(owner.obj, ClassObject):
-        binding = owner.obj.scope.at(attr)
-        own = binding.value(ev) if binding is not None else None
-        if own is not None and own.kind in NUMERIC_KINDS and owner.obj.changed_outside(attr):
-            return unknown()
-        if (
-            own is not None
-            and isinstance(own.obj, Function)
-            and "classmethod" in own.obj.decorators
-        ):
-            return Value(kind="function", obj=Bound(own.obj, [Fixed(owner)]))
-        return own
+        return _class_member(ev, owner, owner.obj, attr)
     if isinstance(owner.obj, Fields):
         return owner.obj.get(attr)
+    return _tensor_member(owner, attr)
+
+
+def _class_member(ev: Evaluator, owner: Value, cls: ClassObject, attr: str) -> Value | None:
+    """What the body of a class binds to a name; a class method with the class."""
+    binding = cls.scope.at(attr)
+    own = binding.value(ev) if binding is not None else None
+    if own is None:
+        return None
+    if own.kind in NUMERIC_KINDS and cls.changed_outside(attr):
+        return unknown()
+    if isinstance(own.obj, Function) and "classmethod" in own.obj.decorators:
+        return Value(kind="function", obj=Bound(own.obj, [Fixed(owner)]))
+    return own
+
+
+def _tensor_member(owner: Value, attr: str) -> Value | None:
+    """An attribute of a tensor, an array, a data frame, or of the limits of a dtype."""
     if attr == "shape" and owner.kind in ("tensor", "array", "unknown", "number"):
         return Value(kind="shape", emptied=owner.emptied)
     if attr == "dtype" and owner.dtype:
@@ -316,7 +324,7 @@ def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> lis
 
 
 def _reads(cls: ClassObject, attr: str) -> bool:
-    """Whether a class reads an attribute of this name. What nobody reads need not be among the
+    """Whether a class reads an attribute of this name. What is never read need not be among the
     names that it is given: a hook that Keras asks for.
     """
     return any([type(one) is ATTRIBUTE and one.attr == attr for one in nodes_in(cls.node)])

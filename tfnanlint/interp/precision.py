@@ -163,7 +163,7 @@ class Precision:
         return _computed_in(text) if len(self.policies(ev, module)) == 1 and first else None
 
     def in_floatx(self, ev: Evaluator, site: Any, value: Value) -> Value:
-        """What Keras gives where nobody asked for a dtype, in a file with a setting (weights are
+        """What Keras gives where no dtype was asked for, in a file with a setting (weights are
         cast where they are used): numbers of a shape and random ones are made in its floatx, and of
         whatever else is said to be float32 the dtype is not known.
         """

@@ -134,8 +134,8 @@ def enter(ev: Evaluator, function: Function, scope: Scope) -> None:
 
 
 def at_entry(ev: Evaluator, entry: Entry) -> Value:
-    """What a field was made with or is by default. How large one may be that is 0 wherever it is
-    seen nobody knows: somebody asks for it.
+    """What a field was made with or is by default. Of one that is 0 in every call that is seen, it
+    is not known how large it may be: the class has it for other calls.
     """
     cls, name = entry.cls, entry.name
     given: list[Binding] = []

@@ -81,7 +81,7 @@ class ProjectSettings:
             knowing = self._knowing(ev, name, owner, point)
             if knowing:
                 return value if epsilon else self._mended_in(ev, knowing, value, name, owner, point)
-            # how large it may be otherwise nobody knows: only that it may be 0 is to be seen
+            # how large it may be otherwise is not known: only that it may be 0 is to be seen
             note = Note(f"'{name}' is 0 by default", owner, point.module.source, default=NOUGHT)
             return Value(0.0, SMALL[1], kind="number", origin=note, token=value.token)
         note = Note(

@@ -152,7 +152,7 @@ def calls_in(
 
 
 def within(ev: Evaluator, node: ast.Lambda, point: Point) -> Point:
-    """The point inside a lambda, its parameters as whoever calls it fills them."""
+    """The point inside a lambda, its parameters as its callers fill them."""
     function = Function(node, point, point.module)
     _, names, defaults = signature_of(node.args)
     over: dict[str, Binding] = {}

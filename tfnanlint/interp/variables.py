@@ -226,7 +226,7 @@ class Variables:
 
     def _counts(self, ev: Evaluator, start: Value, node: ast.expr, point: Point) -> bool:
         """Whether a variable starts with a number and its file only adds positive numbers to it:
-        nobody trains a counter.
+        no program trains a counter.
         """
         changes = self._changes(ev, node, point.module) if start.is_number or start.exact else []
         return bool(changes) and all(

@@ -1,4 +1,4 @@
-"""Show me the NaN: findings proved in a process of their own, so that nobody waits for it, and the
+"""Show me the NaN: findings proved in a process of their own, for which no editor waits, and the
 witness opened in the editor.
 """
 

@@ -224,7 +224,7 @@ class Worker:
             try:
                 message = receive(self._stdin)
             except (EOFError, OSError):
-                os._exit(0)  # The server has gone; whatever is being computed, nobody waits for it.
+                os._exit(0)  # The server has ended: no one waits for what is being computed.
             if isinstance(message, Cancel):
                 self._cancelled.add(message.number)
                 _thread.interrupt_main()
@@ -286,7 +286,7 @@ class Desk:
             )
             checking.check_source(Source("", sample), policy)
         except Exception:
-            pass  # Said in the answer to the first job, where somebody reads it.
+            pass  # Said in the answer to the first job, where a user reads it.
 
     def rules(self) -> tuple[Rule, ...]:
         if self._rules is None:

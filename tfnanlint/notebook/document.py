@@ -25,7 +25,7 @@ SUFFIX = ".ipynb"
 
 
 def _number(text: str) -> None:
-    """What is read for a number. It may be longer than Python reads, and nobody asks for its
+    """What is read for a number. It may be longer than Python reads, and no one asks for its
     value.
     """
 
@@ -225,7 +225,7 @@ class NotebookSource(CellSource):
         return self.notebook.file_position(self.cells.index(cell), within)
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Places in JSON
 
 
@@ -309,7 +309,7 @@ def _cell_language(metadata: object, language: object) -> str:
     return name.lower() if isinstance(name, str) else ""
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Writing
 
 

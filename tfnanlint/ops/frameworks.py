@@ -106,12 +106,12 @@ STEP_METHODS: Final = ("apply_gradients", "apply", "minimize")
 UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "eval", "run", "numpy"))
 # Methods of a dataset that apply a function to its elements.
 DATA_METHODS: Final = frozenset(("map", "filter", "flat_map"))
-# What writes a number for somebody to look at.
+# What writes a number for a person to look at.
 SUMMARIES: Final = frozenset(
     "scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor "
     "add_scalar_summary".split()
 )
-# What keeps a number for somebody to look at, and hands it on to nothing that is trained.
+# What keeps a number for a person to look at, and hands it on to nothing that is trained.
 REPORTS: Final = SUMMARIES | frozenset(
     "update_state print log info debug warning add_scalar add_scalars".split()
 )
@@ -136,6 +136,19 @@ OPTIMIZER_UPDATES: Final = frozenset(
 )
 # What the optimizers of Keras are made with.
 OPTIMIZER_DEFAULTS: Final = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "rho": 0.9}
+# Optimizers whose steps are a moment of the gradient divided by the root of another one.
+MOMENT_RATIO_OPTIMIZERS: Final = (
+    "keras.optimizers.Adam",
+    "keras.optimizers.AdamW",
+    "keras.optimizers.Nadam",
+)
+# The epsilon that an optimizer has by default.
+OPTIMIZER_EPSILONS: Final = {
+    **dict.fromkeys(MOMENT_RATIO_OPTIMIZERS, 1e-7),
+    "keras.optimizers.Adamax": 1e-7,
+    "keras.optimizers.RMSprop": 1e-7,
+    "tf.train.AdamOptimizer": 1e-8,
+}
 # How a method changes a variable: to a value, by a sum or difference, or to an average.
 VARIABLE_CHANGES: Final = {
     "assign": "",

@@ -26,7 +26,7 @@ class Site:
     `args` maps parameter names to the expressions given; `value(param)` is what arrives there,
     computed by `interpreter` when asked for: None for a site whose values are all given. `complete`
     is False when an argument could not be bound to a parameter of the row (then no fix is made),
-    `hidden` is True when `**` hides some that nobody has seen. `library` tells which spelling
+    `hidden` is True when `**` hides some that are not known. `library` tells which spelling
     family the op came in: tf, K, ops, tnp, keras, np, operator, method. `point` is where in the
     program the site stands; only the engine looks into it. `values` holds what has been found or
     handed in already; `judge` says whether a gradient is taken through a site.
@@ -138,7 +138,7 @@ class Site:
         return False
 
     def another(self) -> Site:
-        """The same op on other elements, which nobody followed: another round of a comprehension,
+        """The same op on other elements, which were not followed: another round of a comprehension,
         another row of a tensor.
         """
         made = Site(

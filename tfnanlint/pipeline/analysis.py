@@ -379,8 +379,8 @@ class File:
 
     def _known_abroad(self, value: Value) -> bool:
         """Whether a value comes from a parameter of a function that a few other files call. With
-        many, one of them knows nothing. Of sizes and other numbers of Python, which whoever hands
-        them over knows, nothing is asked.
+        many, one of them knows nothing. Of sizes and other numbers of Python, which a caller that
+        hands them over knows, nothing is asked.
         """
         origin: Any = value.origin
         for _ in range(_MAX_BEHIND):

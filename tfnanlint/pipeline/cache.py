@@ -167,7 +167,7 @@ class Entry:
         self._cache.put({self._key: body})
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Facts about other files
 
 
@@ -198,7 +198,7 @@ def _hold(facts: list[list]) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Findings as plain data
 
 _LARGEST: Final = 64 << 20  # bytes of what is kept of one file
@@ -282,7 +282,7 @@ def _fix(row: list) -> Fix:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The code that finds
 
 
@@ -290,7 +290,7 @@ def _engine(store: Store | None, plugins: Sequence[str] = ()) -> str:
     """The digest of the code of tfnanlint, its rules, and of the versions of what they work with.
 
     To read it all takes milliseconds, so that its digest is remembered by the times and sizes of
-    its files. These tell all changes of files that nobody has touched for two seconds: nobody can
+    its files. These tell all changes of files that were not touched for two seconds: no one can
     set the time at which a file's status changed.
     """
     packages = _packages(plugins)

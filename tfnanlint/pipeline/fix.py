@@ -194,7 +194,7 @@ class _Work:
     def _candidates(self) -> list[Repair]:
         """What to try: shortest first, then by position, code and title.
 
-        What moves values waits until nothing else is left: behind a floor of 1e-7 nobody sees the
+        What moves values waits until nothing else is left: behind a floor of 1e-7 no rule sees the
         logarithm of a softmax any more.
         """
         found = []
@@ -323,8 +323,8 @@ class _Work:
                 continue
             if (*key, finding.message) in gone:
                 return _Fault("the finding is still there after its fix", finding, step)
-            # A floor makes the value finite; that its gradient is 0 there is told, and stays, unless
-            # it is surer than what was mended.
+            # A floor makes the value finite; that its gradient is 0 there is told, and stays,
+            # unless it is surer than what was mended.
             may_stay = not finding.fixes and finding.certainty <= least
             if may_stay and _takes_place(finding, replaced, places, (finding.code,)):
                 continue
@@ -564,7 +564,7 @@ def _carried(region: Span, source: Source, shift: Shift) -> Span | None:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What must hold after a step
 
 

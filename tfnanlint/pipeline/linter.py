@@ -52,8 +52,8 @@ def allow(plugins: Sequence[str]) -> None:
 
 
 def load_rules() -> tuple[Rule, ...]:
-    """The installed rules, and those of the plugins that are allowed. Raises `ConfigError`: checking
-    without them would pass for a clean result.
+    """The installed rules, and those of the plugins that are allowed. Raises `ConfigError`:
+    checking without them would pass for a clean result.
     """
     from tfnanlint.rule import registry as rules
 
@@ -71,7 +71,7 @@ class Linter:
 
     Content is bytes, as they are in a file, or text, which has an encoding already. A path decides
     which settings hold, and where imports lead; nothing is written. With `since`, only what lines
-    changed since that revision bring about is reported. `baselines` says whether configured ones
+    changed since that revision cause is reported. `baselines` says whether configured ones
     hold. `cache` makes what remembers the findings of files, when the first file needs it; it can
     only be used with the installed rules. Raises `ConfigError`.
     """
@@ -336,7 +336,7 @@ def _encoded(source: Source, data: AnyStr, new: Source) -> AnyStr:
 
 class Narrowing:
     """Which findings of a file are asked for: not those of its baseline, and not those that no
-    changed line brings about.
+    changed line causes.
     """
 
     def __init__(self, linter: Linter, path: str):

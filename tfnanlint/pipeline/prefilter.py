@@ -327,7 +327,7 @@ def _met(need: Need, source: Source) -> list[Any]:
 
 
 def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
-    """What `rules` look at in a file: it hangs on few pieces of its text."""
+    """What `rules` look at in a file: it depends on few pieces of its text."""
     rules = tuple(rules)
     if rules not in _needed:
         _needed[rules] = (

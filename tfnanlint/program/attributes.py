@@ -365,7 +365,7 @@ def tested_attributes(function: Any) -> list[str]:
 
 def replaced(method: Any, attribute: str) -> set[ast.expr]:
     """The values that a method assigns to an attribute only until a later statement of the same
-    block assigns another one, while nobody else can see the object.
+    block assigns another one, while no other code can see the object.
     """
     owner, found = method.args.args[0].arg, set()
     for block in _blocks(method):

@@ -213,7 +213,7 @@ class Walk(Branching):
         return self.block(node.body)
 
     def _finally(self, body: list[ast.stmt], begun: int, paths: set[str]) -> bool:
-        """Walk what also follows an exception that nobody caught, in which names are whatever they
+        """Walk what also follows an exception that was not caught, in which names are whatever they
         have been since `begun`.
         """
         ended = {path: self.scope.at(path) for path in sorted(paths)}
@@ -469,7 +469,7 @@ class Walk(Branching):
 
     def _handed(self, call: ast.Call) -> None:
         """Arrays of one number, whole or in part, lists and dicts that are handed to a function
-        whose result nobody uses.
+        whose result is not used.
         """
         for given in [*call.args, *[one.value for one in call.keywords]]:
             kind = type(given)
@@ -724,7 +724,7 @@ class Walk(Branching):
                 )
 
     def global_(self, node: Any) -> None:
-        """A global or nonlocal name: as anybody may have left it; then as assigned here."""
+        """A global or nonlocal name: as any function may have left it; then as assigned here."""
         for name in node.names:
             self.bind(
                 name,
@@ -732,7 +732,7 @@ class Walk(Branching):
             )
 
     def _outside(self, name: str, is_global: bool) -> Binding | None:
-        """A name as those may have left it who share it; None where nobody is known to."""
+        """A name as those may have left it who share it; None where no function is known to."""
         module, point = self.scope.module.scope, self.scope.parent
         if is_global:
             return module.shared_binding(name) if name in module.shared else None

@@ -38,7 +38,7 @@ class Definition:
 
     @property
     def is_dead(self) -> bool:
-        """Whether another definition takes its place before anybody reads it."""
+        """Whether another definition takes its place before it is read."""
         return self.is_overwritten and not self.uses
 
 

@@ -147,7 +147,7 @@ class Function:
 
     @property
     def registered(self) -> bool:
-        """Whether a decorator keeps it for callers that nobody sees."""
+        """Whether a decorator keeps it for callers that are not seen."""
         return any([registers(name) and name not in TRANSPARENT for name in self.decorators])
 
     @property
@@ -177,7 +177,7 @@ class Function:
 
 
 class ClassObject:
-    """A class of the program; its body is walked when somebody asks for its `scope` or `methods`."""
+    """A class of the program; its body is walked when it is asked for its `scope` or `methods`."""
 
     __slots__ = (
         "node",
@@ -306,7 +306,7 @@ def _foremost(lists: list[list[ClassObject]]) -> ClassObject:
 
 class Instance:
     """An object of a class of the program; `node` is the call that made it, None for `self`. Of the
-    attributes somebody asked for, `given` holds what that call was given for them; None where more
+    attributes were asked for, `given` holds what that call was given for them; None where more
     than that may be in one. `replaced` are the fields that a copy has of its own.
     """
 
@@ -554,7 +554,7 @@ Signature = tuple[list[str], dict[str, None], dict[str, ast.expr]]
 
 
 def signature_of(spec: ast.arguments) -> Signature:
-    """The parameters of a function, kept with the tree: whoever calls it, and whoever looks for its
+    """The parameters of a function, kept with the tree: who calls it, and who looks for its
     callers, asks.
     """
     kept: dict[str, Any] = spec.__dict__
@@ -671,7 +671,7 @@ class Collected(Binding):
 
 
 class Keywords(Binding):
-    """The dict that `**kwargs` of a function collects, whoever calls it."""
+    """The dict that `**kwargs` of a function collects, for any caller."""
 
     __slots__ = ("function",)
 

@@ -29,7 +29,7 @@ OF_ANOTHER: Final = frozenset(("enumerate", "zip", "reversed", "sorted", "list",
 
 # what names are, of those that differ from what they were before
 State = dict[str, "Binding | None"]
-Flag = tuple[Parameter, bool]  # what a branch hangs on, and what it has to be
+Flag = tuple[Parameter, bool]  # what a branch depends on, and what it has to be
 
 
 def flag_of(test: ast.expr, point: Point) -> Flag | None:
@@ -98,7 +98,7 @@ class Apart(Refined):
 class Fork:
     """Branches that begin in the same state: when that was, the end of the log where the branch
     began that is walked, what the last one touched, what was `before` of each name that some branch
-    changes, the states that reach the end, and the flag that two hang on.
+    changes, the states that reach the end, and the flag that two depend on.
     """
 
     __slots__ = ("begun", "mark", "touched", "before", "states", "flag")

@@ -111,7 +111,7 @@ _COMPUTED: Final[dict[type, Callable[[Any], list[ast.AST]]]] = {
 
 
 class Module:
-    """A parsed file. Its top level is walked at once, classes and functions when somebody asks."""
+    """A parsed file. Its top level is walked at once, classes and functions on demand."""
 
     __deletable__ = ["scope"]
 

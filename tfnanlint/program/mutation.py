@@ -56,7 +56,7 @@ _FOR: Final = frozenset((ast.For, ast.AsyncFor))
 _WITH: Final = frozenset((ast.With, ast.AsyncWith))
 _BRANCHING: Final = frozenset((ast.Try, ast.Match))
 _PARTING: Final = frozenset((ast.Slice, ast.Tuple))
-SOME = slice(None, None, 0)  # elements of a list of which nobody knows where they stand
+SOME = slice(None, None, 0)  # elements of a list at unknown places
 _MAKING = frozenset(
     f"np.{name}"
     for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split()
@@ -206,7 +206,7 @@ class Lent(InPlace):
 
 
 class Filled(Mutated):
-    """What was handed to a function whose result nobody uses: it may have filled it
+    """What was handed to a function whose result is not used: it may have filled it
     (`cv2.fillPoly(mask, points, 1)`).
     """
 
@@ -551,7 +551,7 @@ class Bindings:
                 self.views.append((target.id, viewed))
 
     def _called(self, call: ast.Call) -> None:
-        """What a call changes whose result nobody uses."""
+        """What a call changes whose result is not used."""
         function = call.func
         if type(function) is ATTRIBUTE and function.attr in CHANGING:
             self._bind([function.value])

@@ -1,7 +1,7 @@
 """Scopes, points and bindings: which definition of a name holds at which point of the program.
 
 A scope keeps the history of every name: times and bindings. A point is a scope at a time, so that
-an expression met earlier is evaluated later, and only if somebody asks, with the bindings that held
+an expression met earlier is evaluated later, and only on demand, with the bindings that held
 where it stands.
 """
 

@@ -77,7 +77,7 @@ def _stated(text: str, name: str) -> bool:
 
 
 def asked(text: str, name: str) -> bool:
-    """Whether a file tests a setting somewhere, or whoever sets it is asked for more than any
+    """Whether a file tests a setting somewhere, or the code that sets it is asked for more than any
     number: it knows of the 0 then.
     """
     spelt = name.replace("_", "[_-]")  # as `argparse` names it

@@ -139,8 +139,8 @@ def pointer(tally: Tally, verbose: bool) -> str:
 def set_aside(tally: Tally, preview: int = 0, certainty: str = "") -> str:
     """What was left out: how many findings were not shown, and why; the rules that did not run; the
     files that were not checked; and the functions in which a value was not followed to its end.
-    Findings of rules that are silent where nothing is known are not made before somebody asks for
-    them: nobody can count those.
+    Findings of rules that are silent where nothing is known are not made before a user asks for
+    them: they cannot be counted.
     """
     parts = [
         f"{tally.by_comments} hidden by comments",

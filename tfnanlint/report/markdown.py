@@ -16,7 +16,7 @@ from tfnanlint.report import applicable, escape, message
 from tfnanlint.report.place import Paths, region
 from tfnanlint.report.verdicts import sentence
 
-# GitHub shows at most 1 MiB of summary a step; nobody reads as much.
+# GitHub shows at most 1 MiB of summary a step; no reader needs as much.
 MAX_ROWS = 500
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>&|~$#@!]|:(?=//)|\.(?<=www\.))", re.I)
 

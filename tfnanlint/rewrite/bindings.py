@@ -289,7 +289,7 @@ def _inspects(node: ast.AST) -> bool:
     return node.func.id in _ALWAYS_SEEING or alone and node.func.id in _SEEING_ALONE
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What a fix states
 
 
@@ -391,7 +391,7 @@ def back(bound: Bound, shift: Shift) -> Bound:
     return bound if bound.scope is None else replace(bound, scope=shift.old(bound.scope))
 
 
-# ---------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What must hold after a step
 
 

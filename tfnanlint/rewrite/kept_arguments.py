@@ -23,7 +23,7 @@ def with_name(
 ) -> tuple[str, dict[str, Any]]:
     """A template and its holes for `target`, with the name that the call there gives its result.
 
-    Raises NoFix where a name would be gone that somebody may ask the graph for, or a dtype.
+    Raises NoFix where a name would be gone that the program may ask the graph for, or a dtype.
     """
     new = dict(holes)
     for call, word, value in _lost(source, site, target, template, holes):

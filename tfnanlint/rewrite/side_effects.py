@@ -121,7 +121,7 @@ def changeable(
 def handed_on(
     source: Source, interpreter: Interpreter, path: str, site: Site, between: Span
 ) -> bool:
-    """Whether the object that an attribute or element belongs to is handed to code that nobody has
+    """Whether the object that an attribute or element belongs to is handed to code that was not
     seen.
     """
     owner = _owner(path)

@@ -142,7 +142,7 @@ class _NoForm(Exception):
 
 @dataclass
 class _Sum:
-    """Terms with coefficients, and a number. `stable`: an exponential, a softmax or the like is no
+    """Terms with coefficients, and a number. `stable`: an exponential, a softmax or a similar op is no
     longer computed.
     """
 

@@ -296,6 +296,23 @@ def addable(here: Context, site: Site) -> bool:
 Moved = Callable[[list[Part], str], list[Fix]]
 
 
+def _with_sum(here: Context, root: Site) -> Moved:
+    """The form of a norm or deviation with a number added under its root, of the parts that change
+    and that number.
+    """
+
+    def moved(parts: list[Part], eps: str) -> list[Fix]:
+        return here.rewrite_all(
+            root,
+            parts,
+            title=f"add {eps} under the root",
+            claim=Claim.SHIFTED,
+            cost=cost_of(root, eps),
+        )
+
+    return moved
+
+
 def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
     """A norm or deviation with a finite derivative at 0: a small number under its root, or a choice
     that keeps every value.
@@ -319,16 +336,7 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         ),
     )
 
-    def moved(parts: list[Part], eps: str) -> list[Fix]:
-        return here.rewrite_all(
-            root,
-            parts,
-            title=f"add {eps} under the root",
-            claim=Claim.SHIFTED,
-            cost=cost_of(root, eps),
-        )
-
-    return _in_order(here, root, exact, moved, exact_first)
+    return _in_order(here, root, exact, _with_sum(here, root), exact_first)
 
 
 def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
@@ -342,16 +350,7 @@ def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = Fa
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
-    def moved(parts: list[Part], eps: str) -> list[Fix]:
-        return here.rewrite_all(
-            root,
-            parts,
-            title=f"add {eps} under the root",
-            claim=Claim.SHIFTED,
-            cost=cost_of(root, eps),
-        )
-
-    return _in_order(here, root, exact, moved, exact_first)
+    return _in_order(here, root, exact, _with_sum(here, root), exact_first)
 
 
 def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:

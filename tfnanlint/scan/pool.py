@@ -245,7 +245,7 @@ def _work(pipe: Connection, other_end: Connection, orders: Orders) -> None:
         while True:
             reference, refused = pipe.recv()
             pipe.send(rows_of(reference, judge, pipe.send, refused))
-    except (EOFError, BrokenPipeError, ConnectionResetError):  # nobody waits for more
+    except (EOFError, BrokenPipeError, ConnectionResetError):  # no one waits for more
         return
 
 

@@ -1,4 +1,4 @@
-"""Access paths: the text of a name or of what hangs on one (`x`, `self.x`, `w['k']`), and its
+"""Access paths: the text of a name or of what follows one (`x`, `self.x`, `w['k']`), and its
 root.
 """
 

@@ -1,4 +1,4 @@
-"""Runs somebody's program with every operation of TensorFlow checked, in a process of its own.
+"""Runs a user's program with every operation of TensorFlow checked, in a process of its own.
 
     python -P -m tfnanlint.trace.watched REPORT [-m MODULE | SCRIPT] ARGS
 
@@ -86,7 +86,7 @@ def _step() -> int | None:
     return max(counts, default=None)
 
 
-# Inside of a process that somebody else runs
+# Inside a process that another program runs
 
 
 def begin() -> None:

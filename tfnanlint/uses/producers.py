@@ -44,7 +44,7 @@ def may_stem(
     through: frozenset[str] | None = _NONE,
 ) -> bool:
     """Whether an op among `names` may stand behind what reaches a parameter, with nothing between
-    but ops `through` which somebody looks (None: all ops) and such as hand values on. Where the
+    but ops `through` which the caller looks (None: all) and such as hand values on. Where the
     text does not tell, it may.
     """
     node = site.args.get(param)

@@ -1,4 +1,4 @@
-"""Where what a function computes goes: into comparisons and summaries only, or on to somebody."""
+"""Where what a function computes goes: into comparisons and summaries only, or on to callers."""
 
 from __future__ import annotations
 
@@ -348,14 +348,14 @@ class Endings:
         return True
 
     def unread(self, node: ast.AST) -> bool:
-        """Whether an expression is assigned to a name of this function that nobody reads."""
+        """Whether an expression is assigned to a name of this function that is never read."""
         return self._scope.function is not None and any(
             whole in self.flow.made and not self._uses(whole) for whole in self._around(node)
         )
 
     def only_run(self, name: str, attributes: frozenset[str]) -> bool:
         """Whether a name of this scope is called or made to predict, and besides only asked for
-        some attributes: nobody else gets it.
+        some attributes: nothing else gets it.
         """
         uses = self._uses_of_name(name)
         if any(type(use.whole) in _BODIES or use.whole is use.node for use in uses):
@@ -375,8 +375,8 @@ class Endings:
         )
 
     def _going_on(self, calls: frozenset[str], returned: bool) -> set[Definition]:
-        """The definitions from which some way leads on: into an object, where nobody follows it, or
-        out of the function.
+        """The definitions from which some way leads on: into an object, where it is not followed,
+        or out of the function.
         """
         if (calls, returned) not in self._onward:
             into: dict[Definition, list[Definition]] = {}  # what leads into each
@@ -431,8 +431,8 @@ def _certain_calls(body: Any) -> dict[str, int]:
 
 
 def never_reached(site: Any) -> bool:
-    """Whether a function calls, before it comes to a site and whatever happens, a name that nobody
-    defines: it raises NameError there.
+    """Whether a function calls, before it comes to a site and in every run, a name that is defined
+    nowhere: it raises NameError there.
     """
     point = site.point
     if (

@@ -84,7 +84,7 @@ class Evaluator:
     # Applications of ops
 
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
-        """The site that somebody asked for before its value, to be the origin of that."""
+        """The site that was asked for before its value, to be the origin of that."""
         raise NotImplementedError
 
     def gave(self, site: Site, value: Value) -> None:
@@ -210,7 +210,7 @@ class Evaluator:
         raise NotImplementedError
 
     def escapes(self, function: Function, name: str = "") -> bool:
-        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever
+        """Whether a function is called by other code too: by Keras, by a decorator, by code that
         it is handed to.
         """
         raise NotImplementedError
@@ -314,7 +314,7 @@ class Evaluator:
         raise NotImplementedError
 
     def filled(self, value: Value) -> Value:
-        """A named empty list or dict: somebody may fill it, so nothing is known of its elements."""
+        """A named empty list or dict: it may be filled later, so its elements are not known."""
         raise NotImplementedError
 
     def stored(self, base: Value, key: Any, item: Value) -> Value:
@@ -410,7 +410,7 @@ class Evaluator:
         raise NotImplementedError
 
     def in_floatx(self, site: Any, value: Value) -> Value:
-        """What Keras gives where nobody asked for a dtype, in a file that sets one."""
+        """What Keras gives where no dtype was asked for, in a file that sets one."""
         raise NotImplementedError
 
     def in_its_dtype(self, layer: Any, given: Value) -> Value:

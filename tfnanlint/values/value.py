@@ -84,7 +84,7 @@ class Value:
     tensor, number, array, string, function, class, instance, module, layer, model, optimizer,
     sequence, dict, none, unknown. `const` is the Python constant it surely is, else NO_CONSTANT.
     `obj` is what the kind needs (a callee, elements). `origin` is the op application or the note
-    that made it. `guarded` marks a value of which nothing is known but that somebody has added a
+    that made it. `guarded` marks a value of which nothing is known but that the author has added a
     positive constant to. `evident` marks a value without bounds of which the program shows that any
     number can occur (a trainable variable, the output of a linear layer). `emptied`: a mask may
     have left no element. `token` is shared by all refinements of one value: two values with one
@@ -594,8 +594,7 @@ def join(values: list[Value]) -> Value:
     zero = nan = inf = guarded = evident = emptied = False
     safe = same = one_dtype = True
     for v in values:  # one walk: this is where the analysis is most of the time
-        if v is not first:
-            same = False
+        same = same and v is first
         if v.lo < lo:
             lo = v.lo
         if v.hi > hi:
@@ -615,17 +614,8 @@ def join(values: list[Value]) -> Value:
         return one
     lo = lowest([v.lo for v in values]) if lo == 0 else lo
     hi = highest([v.hi for v in values]) if hi == 0 else hi
-    if (
-        inf
-        and (lo == -INF) != (hi == INF)
-        and any(
-            [
-                v.inf and v.lo > -INF and v.hi < INF and (v.lo < 0 if hi == INF else v.hi > 0)
-                for v in values
-            ]
-        )
-    ):
-        lo, hi = -INF, INF  # one of them may be infinite on either side
+    if inf and (lo == -INF) != (hi == INF) and _infinite_beyond(values, hi == INF):
+        lo, hi = -INF, INF
     if not kind and _truth_or_number(values):
         lo, hi, zero = -INF, INF, True
     return Value(
@@ -643,6 +633,15 @@ def join(values: list[Value]) -> Value:
         evident=evident,
         token=token,
         emptied=emptied,
+    )
+
+
+def _infinite_beyond(values: list[Value], below: bool) -> bool:
+    """Whether a value with finite bounds may be infinite on either side, and has elements below 0
+    (else: above 0).
+    """
+    return any(
+        [v.inf and v.lo > -INF and v.hi < INF and (v.lo < 0 if below else v.hi > 0) for v in values]
     )
 
 
@@ -878,16 +877,7 @@ def related(value: Value, relation: str, bound: Value) -> Value:
     where any other element is.
     """
     if relation.endswith("?"):
-        found = (
-            value if value.nan and relation.endswith("??") else related(value, relation[:-1], bound)
-        )
-        if found is not value and (
-            bound.nan or bound.kind in ("tensor", "array") and not bound.exact
-        ):
-            # a comparison with NaN says nothing, and what is computed of unknown values may be NaN
-            # without being said so
-            return value
-        return found.but(nan=True, token=found.token) if value.nan and found is not value else found
+        return _related_or_nan(value, relation, bound)
     if relation == "finite":
         return value.but(nan=False, inf=False, token=value.token)
     if relation == "number":
@@ -895,14 +885,7 @@ def related(value: Value, relation: str, bound: Value) -> Value:
     if bound.kind not in NUMERIC_KINDS or bound.emptied:  # what holds for all of none says nothing
         return value
     dtype = "float64" if value.kind == "number" else value.dtype
-    if bound.kind == "number" and dtype in FLOATS:  # TensorFlow compares in the dtype of the tensor
-        bound = bound.but(lo=rounded(bound.lo, dtype), hi=rounded(bound.hi, dtype))
-    elif bound.kind == "number" and dtype is None:  # float32, perhaps float64
-        bound = bound.but(
-            lo=min(bound.lo, rounded(bound.lo, None)),
-            hi=max(bound.hi, rounded(bound.hi, None)),
-            zero=bound.zero,
-        )
+    bound = _as_compared(bound, dtype)
     match relation:
         case ">" if bound.lo > -INF:
             return clamp(value, lo=beside(bound.lo, dtype, True), nonzero=bound.lo >= 0)
@@ -921,3 +904,30 @@ def related(value: Value, relation: str, bound: Value) -> Value:
         case "!=" if bound.lo == bound.hi == 0:
             return clamp(value, nonzero=True)
     return value
+
+
+def _related_or_nan(value: Value, relation: str, bound: Value) -> Value:
+    """`related` for a relation that ends with "?" or "??"."""
+    if value.nan and relation.endswith("??"):
+        return value
+    found = related(value, relation[:-1], bound)
+    if found is value or bound.nan or (bound.kind in ("tensor", "array") and not bound.exact):
+        # a comparison with NaN says nothing, and what is computed of unknown values may be NaN
+        # without being said so
+        return value
+    return found.but(nan=True, token=found.token) if value.nan else found
+
+
+def _as_compared(bound: Value, dtype: str | None) -> Value:
+    """A bound in the dtype of the tensor that TensorFlow compares with it."""
+    if bound.kind != "number":
+        return bound
+    if dtype in FLOATS:
+        return bound.but(lo=rounded(bound.lo, dtype), hi=rounded(bound.hi, dtype))
+    if dtype is None:  # float32, perhaps float64
+        return bound.but(
+            lo=min(bound.lo, rounded(bound.lo, None)),
+            hi=max(bound.hi, rounded(bound.hi, None)),
+            zero=bound.zero,
+        )
+    return bound

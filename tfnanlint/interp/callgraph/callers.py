@@ -21,7 +21,7 @@ from tfnanlint.values.value import Choice, Value, unknown
 
 class Calls:
     """The calls of one name in a file, by number. Many functions may have that name, and all ask:
-    what a call runs is found out once, and looked up then by whoever it runs.
+    what a call runs is found out once, and looked up then by those it runs.
     """
 
     def __init__(self, found: list[tuple[ast.Call, Point]]):
@@ -215,8 +215,8 @@ class Callers:
 
 
 def is_idle(ev: Evaluator, function: Function, depth: int = 4) -> bool:
-    """Whether no call in the project leads to a function, nobody hands it on and no library calls
-    it: what it hands to others arrives only if somebody outside of the project calls it.
+    """Whether no call in the project leads to a function, no code hands it on and no library calls
+    it: what it hands to others arrives only if code outside of the project calls it.
     """
     if (
         isinstance(function.node, ast.Lambda)

@@ -82,7 +82,7 @@ _GIVING: Final = frozenset((ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor)
 _ASKING: Final = frozenset((ast.Expr, ast.If, ast.While, ast.Assert, ast.Delete))
 _STORING: Final = frozenset(("append", "insert", "appendleft"))
 
-# What becomes of a function that stands in an expression: it goes where nobody sees, nothing comes
+# What becomes of a function that stands in an expression: it is lost from view, nothing comes
 # of it, or the expression around it has it.
 _LOST: Final = 0
 _DONE: Final = 1
@@ -136,7 +136,7 @@ class FunctionFlow:
         self.courses: dict[ast.AST, Any] = {}
 
     def escapes(self, ev: Evaluator, function: Function, name: str = "") -> bool:
-        """Whether a function is called by somebody else too: by Keras, by a decorator, by whoever
+        """Whether a function is called by other code too: by Keras, by a decorator, by code that
         it is handed to.
         """
         if called_elsewhere(function):
@@ -158,7 +158,7 @@ class FunctionFlow:
     def _escaping(self, ev: Evaluator, module: Module, name: str, of_object: bool) -> set[ast.AST]:
         """The functions of a name that a file uses as values, or the methods."""
         handed: set[ast.AST] = set()
-        # a question of its own: whoever asks it first must not run out of steps for it
+        # a question of its own: who asks it first must not run out of steps for it
         spent, ev.session.steps = ev.session.steps, 0
         for row in module.source.rows_using(name):
             computed = module.computed(row)
@@ -202,7 +202,7 @@ class FunctionFlow:
         return course.calls if course is not None else []
 
     def _course(self, ev: Evaluator, function: Function) -> Course | None:
-        """The whole course of a function; None where it goes where nobody sees."""
+        """The whole course of a function; None where it is lost from view."""
         return assumptions.once(
             ev, self.courses, function.node, None, self._find_course, ev, function
         )
@@ -252,8 +252,8 @@ class FunctionFlow:
         return walked == len(course.routes)
 
     def _walked(self, ev: Evaluator, course: Course, route: Route, own: bool) -> bool:
-        """Follow what stands for a function under one name; False where it may go where nobody
-        sees. Under its `own` name there may be others.
+        """Follow what stands for a function under one name; False where it may be lost from view.
+        Under its `own` name there may be others.
         """
         uses = self._uses_of(ev, course.function.module, route, own)
         if uses is None or any([self._given_away(ev, one) for one in uses]):
@@ -337,7 +337,7 @@ class FunctionFlow:
         return Use(node, statements, holders, defined.point) if defined is not None else None
 
     def _given_away(self, ev: Evaluator, use: Use) -> bool:
-        """Whether reading tells that it goes where nobody sees, before anything is evaluated:
+        """Whether reading tells that it is lost from view, before anything is evaluated:
         `return f`, `tf.while_loop(test, f, x)`.
         """
         holder: Any = use.around[use.node]
@@ -372,8 +372,8 @@ class FunctionFlow:
     # What becomes of it in an expression
 
     def _placed(self, ev: Evaluator, course: Course, use: Use) -> bool:
-        """Note what becomes of a function that stands in an expression; False where it goes where
-        nobody sees.
+        """Note what becomes of a function that stands in an expression; False where it is lost
+        from view.
         """
         node, part = use.node, use.node
         while True:

@@ -92,8 +92,8 @@ class CallGraph:
         )
 
     def escapes(self, ev: Evaluator, function: Function, name: str = "") -> bool:
-        """Whether somebody calls a function whose call is not seen: Keras, a decorator, whoever it
-        is handed to. `name` is the name of a lambda.
+        """Whether code calls a function whose call is not seen: Keras, a decorator, the function
+        that it is handed to. `name` is the name of a lambda.
         """
         return self._function_flow.escapes(ev, function, name)
 

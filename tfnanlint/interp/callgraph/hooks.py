@@ -25,7 +25,7 @@ _WITH_WEIGHTS: Final = {
 
 
 def called_elsewhere(function: Function) -> bool:
-    """Whether its decorators or its name say that somebody calls it whom nobody sees: asked before
+    """Whether its decorators or its name say that code calls it that is not seen: asked before
     its callers are looked for.
     """
     return (

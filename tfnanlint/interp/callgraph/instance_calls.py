@@ -1,7 +1,7 @@
 """Instance calls: what the calls of the objects of a class hand over, `layer(x)`, where the project
 shows all of them.
 
-Keras calls a layer as well, and so does whoever imports it: what the calls seen here hand over is
+Keras calls a layer as well, and so does code that imports it: what the calls seen here hand over is
 believed only where all of them are seen, and of each it is known what it hands over.
 """
 
@@ -41,8 +41,8 @@ class Reads:
         self.lost = False  # of some read nothing is known: it may be of any class
 
     def settle(self, number: int, cls: ClassObject | None) -> None:
-        """A read is of an instance of a class, and of nothing that matters to others; None: to
-        nobody.
+        """A read is of an instance of a class, and of nothing that matters to others; None: of
+        nothing that matters at all.
         """
         read = self.open.pop(number, None)
         if read is not None and cls is not None:
@@ -223,7 +223,7 @@ class InstanceCalls:
     def _calls_of_one(
         self, ev: Evaluator, made: ast.Call, point: Point, cls: ClassObject
     ) -> list[tuple[ast.Call, Point]] | None:
-        """The calls of the instance that one call makes; None where it may go on to somebody."""
+        """The calls of the instance that one call makes; None where it may go on to other code."""
         for whole, time in point.scope.statements:
             for node in nodes_in(whole):
                 if isinstance(node, ast.Call) and node.func is made:

@@ -1,7 +1,7 @@
 """What arrives at a parameter: the join over all that may be handed to it.
 
 The decorators of a test, what Keras hands over, and the calls in the project, of which those that
-nobody runs count only for what they surely hand over.
+are not run count only for what they surely hand over.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def joined_arguments(ev: Evaluator, parameter: Parameter) -> Value | None:
 
 
 def _of_running_callers(ev: Evaluator, function: Function, given: list[Binding]) -> list[Binding]:
-    """What calls hand over, without what is unknown because nobody calls the function where the
-    call stands: all of it, unless a call that somebody runs hands over something known.
+    """What calls hand over, without what is unknown because no call leads to the function where the
+    call stands: all of it, unless a call that is run hands over something known.
     """
     idle = {binding for binding in given if _is_from_idle(ev, function, binding)}
     if not idle or not any([one.value(ev).known for one in given if one not in idle]):
@@ -46,7 +46,7 @@ def _of_running_callers(ev: Evaluator, function: Function, given: list[Binding])
 
 
 def _is_from_idle(ev: Evaluator, function: Function, given: Binding) -> bool:
-    """Whether an argument of a call of a function stands in another one that nobody calls."""
+    """Whether an argument of a call of a function stands in another one that is never called."""
     caller = given.point.scope.function if isinstance(given, Assigned) else None
     return (
         caller is not None

@@ -203,7 +203,7 @@ def _cast_to_integer(x: Value, dtype: str) -> Value:
 
 def _answered(x: Value) -> Value:
     """A condition as its bounds prove it: what the operators of Python compare is not computed
-    before somebody casts the answer.
+    before the program casts the answer.
     """
     made = x.origin
     if x.dtype != "bool" or not isinstance(made, Site) or made.library != "operator":

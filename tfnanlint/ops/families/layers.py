@@ -677,7 +677,7 @@ def _merge(names: str, combine: Callable[[list[Value]], Value], params: str = ""
 
 
 def _in_any_dtype(inputs: Value) -> Value:
-    """What is merged by a function, whose layer nobody sees: it casts to the dtype of its
+    """What is merged by a function, whose layer is not written: it casts to the dtype of its
     policy.
     """
     if not isinstance(inputs.obj, tuple):

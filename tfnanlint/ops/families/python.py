@@ -63,7 +63,7 @@ def _bounded(lo: float, hi: float) -> Callable[[Value], Value]:
 
 
 def _factorial(number: int) -> int:
-    """Up to where it fits a float; beyond, computing it could take for ever."""
+    """Up to where it fits a float; beyond, computing it could take too long."""
     if number > 170:
         raise OverflowError
     return math.factorial(number)
@@ -527,7 +527,7 @@ op(
     "",
     lambda site: Value(kind="dtype", const="float32"),
     floatx=True,
-    untested="a global setting; float32 unless somebody sets it",
+    untested="a global setting; float32 unless a program sets it",
 )
 op("K.learning_phase", "", "", t.ranged(0.0, 1.0), untested="a global setting", pure=False)
 

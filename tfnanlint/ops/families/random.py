@@ -103,7 +103,6 @@ def _integers(low: str, high: str):
 
 
 _NONNEGATIVE: Final = t.ranged(0.0, INF)
-_COIN: Final = t.ranged(0.0, 1.0)
 
 
 def _shuffled(site: Site) -> Value:

@@ -1,4 +1,4 @@
-"""Keras training calls and the data sets that Keras brings along: images, labels."""
+"""Keras training calls and the data sets that Keras contains: images, labels."""
 
 from __future__ import annotations
 

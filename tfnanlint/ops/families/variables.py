@@ -89,7 +89,7 @@ def starts_at_random(site: Site) -> bool:
         return True
     name = found.obj.name if isinstance(found.obj, CallableObject) else found.const
     if name is NO_CONSTANT and isinstance(found.origin, Note):
-        # whoever makes the layer may choose another one; nobody trains from zeros where this is
+        # the caller of the layer may choose another one; no program trains from zeros where this is
         # meant
         name = found.origin.default
     return isinstance(name, str) and is_random_initializer(name)

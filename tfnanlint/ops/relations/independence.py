@@ -8,7 +8,7 @@ from tfnanlint.values.value import INF, Note, Value
 
 
 def apart(a: Value, b: Value) -> bool:
-    """Whether what is not known of `b` cannot hang on `a`: a trained weight, or what a caller, an
+    """Whether what is not known of `b` cannot depend on `a`: a trained weight, or what a caller, an
     object or a dict hands in.
     """
     if a.lo != -INF or a.hi != INF:

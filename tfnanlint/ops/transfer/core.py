@@ -79,7 +79,7 @@ def reaches_minus_inf(x: Value) -> bool:
     return x.inf and (x.lo == -INF or x.hi != INF)
 
 
-# Of wider integers nobody reaches the end.
+# No program reaches the end of wider integers.
 _SMALL: Final = {
     "int8": (-128.0, 127.0),
     "uint8": (0.0, 255.0),
@@ -296,7 +296,7 @@ def add(a: Value, b: Value) -> Value:
 
 
 def _guarded_sum(a: Value, b: Value) -> bool:
-    """Nothing known plus a positive constant: somebody has thought of zero."""
+    """An unknown value plus a positive constant: the author has thought of zero."""
     return (not a.known or a.guarded) and not a.evident and b.lo > 0 and b.hi < INF
 
 
@@ -619,7 +619,7 @@ def increasing(
 
 
 def widened(lo: float, hi: float, dtype: str | None, ulps: int) -> tuple[float, float]:
-    """`outward`, but for -1, 0 and 1: exp(0), 1 ** x and the like are exact in every kernel."""
+    """`outward`, but for -1, 0 and 1: exp(0), 1 ** x and so on are exact in every kernel."""
     wide_lo, wide_hi = outward(lo, hi, dtype, ulps)
     return lo if lo in (-1.0, 0.0, 1.0) else wide_lo, hi if hi in (-1.0, 0.0, 1.0) else wide_hi
 

@@ -24,10 +24,10 @@ _SUMS: Final = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".
 
 
 def before_meeting(site: Site) -> dict[str, Value] | None:
-    """Take away the dtype of an operand that does not decide: Keras and NumPy, TensorFlow's too,
-    take the wider one, of which the other's may be anybody's; and a number that stands before an
-    array is made a tensor first, in float32. Gives the operands as they arrived, for whoever asks
-    the site for them later; None where they meet as they are.
+    """Remove the dtype of an operand that does not decide: Keras and NumPy, TensorFlow's too, take
+    the wider one, and that of the other operand is not known; and a number before an array is made
+    a tensor first, in float32. Returns the operands as they arrived, for later questions about the
+    site; None where nothing was removed.
     """
     x, y = site.value("x"), site.value("y")
     numbers = "number" in (x.kind, y.kind)

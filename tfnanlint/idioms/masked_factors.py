@@ -1,0 +1,52 @@
+"""Factors that hide what is infinite: whether the factor of a logarithm is 0 where that is -inf,
+and whether a divisor under a mask is a setting.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.vanishing import counted, falling, picked
+from tfnanlint.ops.site import Site, same
+from tfnanlint.values.value import Value
+
+
+def is_entropy_term(log: Site, factor: Value) -> bool:
+    """Whether a product is `p * log(p)` of a p from 0 to 1: where p is 0, which a softmax comes to,
+    the value itself is NaN, whether a gradient is taken or not.
+    """
+    p = log.value("x")
+    return p.lo == 0 and p.hi <= 1 and same(plain(factor), plain(p))
+
+
+def may_vanish_with(log: Site, factor: Value, masks: bool = False) -> bool:
+    """Whether a factor may be 0 where a logarithm is infinite: what the logarithm is taken of,
+    something that comes to 0 by itself, or (`masks`) what is known to mask the logarithm.
+    """
+    x = log.value("x")
+    if picked(x) or falling(x):
+        return False
+    return masks or same(plain(factor), plain(x)) or _comes_to_zero(factor)
+
+
+def _comes_to_zero(factor: Value) -> bool:
+    """Whether a factor is known to come to 0, and is no number, no count and no value of which only
+    the shape of an op leaves 0 open.
+    """
+    if factor.kind == "number" or factor.evident or not (factor.known and factor.zero):
+        return False
+    return not (counted(factor) or falling(factor))
+
+
+def divides_by_setting(division: Site) -> bool:
+    """Whether a divisor is computed from attributes and numbers only (`1.0 - self.rate`): settings,
+    unless they are tensors.
+    """
+    node, divisor = division.args.get("y"), division.value("y")
+    if node is None or divisor.known and divisor.kind not in ("number", "array"):
+        return False
+    names = [inner for inner in ast.walk(node) if isinstance(inner, (ast.Name, ast.Attribute))]
+    return bool(names) and all(
+        isinstance(name, ast.Attribute) or name.id == "self" for name in names
+    )
