@@ -83,6 +83,11 @@ def says_safe(name: str) -> bool:
     return _SAFE.search(name) is not None
 
 
+def names_mask(path: str) -> bool:
+    """Whether a name or path is one of masks: `self.mask`, `target_mask`."""
+    return "mask" in path.lower()
+
+
 def says_maximum(name: str) -> bool:
     """Whether a name is one of the largest element: `x_max`, `maxima`, `m`, `mx`."""
     return "max" in name.lower() or name in ("m", "mx")

@@ -58,6 +58,11 @@ CONVENTIONS: Final = (
         "the name is given after a check or a choice",
     ),
     Convention(
+        identifiers.names_mask,
+        "what weighs the loss of each token marks padding, of which no whole batch consists",
+        "of masks by this name that a function is given, readers judged 2 of 2 so",
+    ),
+    Convention(
         identifiers.says_maximum,
         "what is subtracted from exponents is their maximum",
         "the trick of log-sum-exp names it so, and `m` is its letter in papers",
