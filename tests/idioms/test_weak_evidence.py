@@ -69,6 +69,17 @@ TOTAL = """
             norm = tf.sqrt(tf.add_n(parts))  # here
         return tape.gradient(norm, model.trainable_variables)
 """
+RETURNS = """
+    import tensorflow as tf
+
+    @tf.function(jit_compile=True)
+    def step(w, {name}):
+        with tf.GradientTape() as tape:
+            tape.watch({name})
+            scaled = ({name} - tf.reduce_mean({name})) / (tf.math.reduce_std({name}) + 1e-7)  # here
+            loss = tf.reduce_sum(w * scaled)
+        return tape.gradient(loss, [w, {name}])
+"""
 FLAG = """
     import tensorflow as tf
 
@@ -148,6 +159,11 @@ def test_not_everything_is_marked_to_be_ignored(test, expected):
 )
 def test_the_biases_alone_may_all_be_zero(test, expected):
     assert reported(TOTAL, test=test) == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("features", WARNING), ("returns", NOTE)])
+def test_no_weights_are_behind_rewards(name, expected):
+    assert reported(RETURNS, name=name) == expected
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,11 @@ CONVENTIONS: Final = (
         "the name is given after a check or a choice",
     ),
     Convention(
+        identifiers.is_return,
+        "what the environment of an agent gave, behind which no weights are",
+        "advantages, from which a value function was subtracted, have other names",
+    ),
+    Convention(
         identifiers.names_mask,
         "what weighs the loss of each token marks padding, of which no whole batch consists",
         "of masks by this name that a function is given, readers judged 2 of 2 so",

@@ -64,6 +64,12 @@ KINDS: Final = {
             wrong=5,
         ),
         Kind(
+            "returns",
+            "rewards come from an environment, and no weights are behind them",
+            right=0,
+            wrong=1,
+        ),
+        Kind(
             "gram-matrix",
             "the product is singular only for data with dependent columns",
             right=2,

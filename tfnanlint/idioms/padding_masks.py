@@ -9,9 +9,9 @@ from typing import Final
 from tfnanlint.conventions.identifiers import names_mask
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import quantities
-from tfnanlint.ops.frameworks import FAMILIES, LABEL_PARAMETERS
+from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import CASTS, EQUALITIES, GREATER, LESS, RESHAPES, SUMS
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.value import Note, Value
@@ -42,39 +42,42 @@ def weakness_of_total(division: Site, divisor: Value) -> str:
     return "token-mask" if _weighs_tokens(division, mask, written or "") else ""
 
 
-def _test(mask: Value) -> Site | None:
-    """The test that a mask is made of, cast and reshaped or not."""
+def _marks_padding(mask: Value) -> bool:
+    """Whether a mask is made of the lengths of sequences, leaves out the elements of what the
+    function is given that are one number, or those near a number that only fills up.
+    """
+    leaves_out = False
     for _ in range(_DEPTH):
         layout = made_by(mask, *_LAYOUT)
         if layout is None:
             break
-        mask = plain(layout.value(layout.op.main or "x"))
-    return made_by(mask, *_TESTS, "tf.sequence_mask")
-
-
-def _marks_padding(mask: Value) -> bool:
-    """Whether a mask is made of the lengths of sequences, or by a test for a number that nothing
-    but a fill value comes near.
-    """
-    test = _test(mask)
+        leaves_out ^= layout.op.name == "tf.logical_not"
+        inner = plain(layout.value(layout.op.main or "x"))
+        if layout.op.name in CASTS and mask.dtype == "bool":
+            return inner.dtype != "bool" and _is_given(inner)
+        mask = inner
+    test = made_by(mask, *_TESTS, "tf.sequence_mask")
     if test is None or test.op.name == "tf.sequence_mask":
         return test is not None
     bound = test.value("y")
-    return bound.is_number and abs(bound.lo) >= _FILL
+    if test.op.name not in EQUALITIES:
+        return bound.is_number and abs(bound.lo) >= _FILL
+    leaves_out ^= test.op.name == "tf.not_equal"
+    return leaves_out and bound.is_number and _is_given(test.value("x"))
+
+
+def _is_given(value: Value) -> bool:
+    """Whether a value is what the function is given, cast and reshaped or not."""
+    return isinstance(_bare(value).origin, Note)
 
 
 def _weighs_tokens(division: Site, mask: Value, written: str) -> bool:
-    """Whether a mask that the function is given under such a name, or a test of the labels
-    themselves, is multiplied with a cross-entropy of whole-number labels.
+    """Whether a mask that the function is given under such a name is multiplied with a
+    cross-entropy of whole-number labels.
     """
-    losses = [loss for loss in _losses(division) if FAMILIES[loss.op.name] == "sparse"]
-    if isinstance(mask.origin, Note):
-        return bool(losses) and names_mask(written)
-    test = _test(mask)
-    if test is None:
+    if not isinstance(mask.origin, Note) or not names_mask(written):
         return False
-    labels = [loss.value(name) for loss in losses for name in LABEL_PARAMETERS if loss.given(name)]
-    return any(same(_bare(test.value("x")), _bare(label)) for label in labels)
+    return any(FAMILIES[loss.op.name] == "sparse" for loss in _losses(division))
 
 
 def _losses(division: Site) -> list[Site]:
