@@ -70,8 +70,6 @@ HELP = (
     "the end"
 )
 
-UNSEEN = "unseen-gradient-of-mask"
-
 OF_LABELS = (
     "replace NaN in '{y}' before anything is computed from it, for example by the prediction, "
     "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave these elements out of the mean"
@@ -114,7 +112,6 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
-        kind="" if fixes or choice.differentiated is Differentiated.YES else UNSEEN,
     )
 
 

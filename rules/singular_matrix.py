@@ -99,8 +99,14 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
         f"{name} of {what}: {effect}",
         Certainty.MAY if product is not None else Certainty.UNKNOWN,
         fixes(factored, here),
-        kind="gram-matrix",
+        kind="normal-equations" if solves_data(factored) else "",
     )
+
+
+def solves_data(factored: Site) -> bool:
+    """Whether an inverse or a solution is computed of which no gradient is known to be taken."""
+    is_solution = EFFECTS.get(factored.op.name) == RAISED
+    return is_solution and factored.differentiated is not Differentiated.YES
 
 
 def equal_values(factored: Site, here: Context) -> Iterator[Finding]:

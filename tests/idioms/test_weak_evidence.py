@@ -80,6 +80,21 @@ RETURNS = """
             loss = tf.reduce_sum(w * scaled)
         return tape.gradient(loss, [w, {name}])
 """
+PATCHED = """
+    import tensorflow as tf
+
+    def covariance_root(x, w):
+        product = tf.matmul({factors})
+        root = tf.sqrt(product)
+        return tf.where(tf.math.is_nan(root), tf.zeros_like(root), root)  # here
+"""
+SOLVED = """
+    import tensorflow as tf
+
+    def solve(x, y):
+        gram = tf.matmul(x, x, transpose_a=True)
+        return tf.linalg.{op}(gram)  # here
+"""
 FLAG = """
     import tensorflow as tf
 
@@ -133,10 +148,17 @@ def test_a_recurrent_network_gives_zeros_behind_the_end(more, expected):
         ("mask", "", WARNING),
         ("tf.cast(y_pred[..., 0] > 0, tf.float32)", "", WARNING),
         ("tf.cast(tf.not_equal(y_true, 0), tf.float32)", "", NOTE),
+        ("tf.cast(tf.logical_not(tf.equal(y_true, 0)), tf.float32)", "", NOTE),
+        ("tf.cast(tf.equal(y_true, 0), tf.float32)", "", WARNING),
     ],
 )
 def test_a_batch_of_padding_is_rare(mask, axis, expected):
     assert reported(MASK, mask=mask, axis=axis) == expected
+
+
+def test_weights_of_samples_may_all_be_zero():
+    named = MASK.replace("lengths, mask", "lengths, sample_weight")
+    assert reported(named, mask="tf.cast(sample_weight != 0, tf.float32)", axis="") == WARNING
 
 
 def test_a_mask_of_tokens_is_known_by_its_name():
@@ -164,6 +186,19 @@ def test_the_biases_alone_may_all_be_zero(test, expected):
 @pytest.mark.parametrize(("name", "expected"), [("features", WARNING), ("returns", NOTE)])
 def test_no_weights_are_behind_rewards(name, expected):
     assert reported(RETURNS, name=name) == expected
+
+
+@pytest.mark.parametrize(
+    ("factors", "expected"),
+    [("x, w", WARNING), ("tf.transpose(x - 1.0), x - 1.0", [])],
+)
+def test_no_weights_are_behind_a_covariance_of_data(factors, expected):
+    assert reported(PATCHED, factors=factors) == expected
+
+
+@pytest.mark.parametrize(("op", "expected"), [("inv", NOTE), ("cholesky", WARNING)])
+def test_normal_equations_stop_with_an_error(op, expected):
+    assert reported(SOLVED, op=op) == expected
 
 
 @pytest.mark.parametrize(

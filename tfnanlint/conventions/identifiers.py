@@ -94,6 +94,11 @@ def names_mask(path: str) -> bool:
     return "mask" in path.lower()
 
 
+def names_weights(path: str) -> bool:
+    """Whether a name or path is one of weights: `sample_weights`."""
+    return "weight" in path.lower()
+
+
 def says_maximum(name: str) -> bool:
     """Whether a name is one of the largest element: `x_max`, `maxima`, `m`, `mx`."""
     return "max" in name.lower() or name in ("m", "mx")

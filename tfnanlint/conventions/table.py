@@ -68,6 +68,11 @@ CONVENTIONS: Final = (
         "of masks by this name that a function is given, readers judged 2 of 2 so",
     ),
     Convention(
+        identifiers.names_weights,
+        "all of the values may be 0 in a batch",
+        "weights of samples are set by who trains; the ids of labels are not",
+    ),
+    Convention(
         identifiers.says_maximum,
         "what is subtracted from exponents is their maximum",
         "the trick of log-sum-exp names it so, and `m` is its letter in papers",

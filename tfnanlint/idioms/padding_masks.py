@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfnanlint.conventions.identifiers import names_mask
+from tfnanlint.conventions.identifiers import names_mask, names_weights
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import quantities
 from tfnanlint.ops.frameworks import FAMILIES
@@ -67,8 +67,11 @@ def _marks_padding(mask: Value) -> bool:
 
 
 def _is_given(value: Value) -> bool:
-    """Whether a value is what the function is given, cast and reshaped or not."""
-    return isinstance(_bare(value).origin, Note)
+    """Whether a value is what the function is given, cast and reshaped or not, and not weights of
+    its samples, which a user may set to 0.
+    """
+    note = _bare(value).origin
+    return isinstance(note, Note) and not names_weights(note.path or note.parameter)
 
 
 def _weighs_tokens(division: Site, mask: Value, written: str) -> bool:
