@@ -81,6 +81,7 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
             masked.cut
             or not here.numeric(value)
             or value.kind == "number"
+            or site.gradient(clip) is Differentiated.NO
             or not wanted(masked, here)
         ):
             continue

@@ -57,6 +57,7 @@ from tfnanlint.api import (
     decides,
     densities,
     divisors,
+    padding_masks,
     quotients,
     repairs,
     rule,
@@ -110,6 +111,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
+        kind=padding_masks.weakness_of_total(division, divisor),
     )
 
 

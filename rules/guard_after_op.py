@@ -116,6 +116,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         modes=modes,
         node=guard.node,
         doubtful=guard.only_xla and not here.compiled(),
+        kind=late_guards.weakness_of_roots(guard.roots),
         covers=[
             root.node
             for root in guard.roots

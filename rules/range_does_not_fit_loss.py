@@ -46,6 +46,8 @@ https://www.tensorflow.org/api_docs/python/tf/keras/losses/Poisson
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tfnanlint.api import (
     COMPILE,
     FAMILIES,
@@ -78,10 +80,22 @@ RIGHT = {
     "msle": "softplus",
 }
 CLASSES = ("categorical", "sparse")
-NO_GRADIENT = "get no gradient"
 ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
 DENSE = ("Dense", "dense")
 COST = "the network computes a different function: train it again"
+
+
+class Misfit(NamedTuple):
+    """What a loss does to predictions outside its range, in words; `only_stops`: they get no
+    gradient, and that is all.
+    """
+
+    text: str
+    only_stops: bool = False
+
+
+def stopped(text: str) -> Misfit:
+    return Misfit(f"{text} get no gradient", only_stops=True)
 
 
 @rule(
@@ -101,63 +115,62 @@ def check(site: object, here: Context) -> Iterator[Finding]:
         return
     for pair in here.pairings(site):
         why = misfit(pair)
-        if why.endswith(NO_GRADIENT) and site.differentiated is Differentiated.NO:
+        if why is None or pair.logits is True:
+            continue
+        if why.only_stops and site.differentiated is Differentiated.NO:
             continue  # nothing is learned from this value
-        if why and pair.logits is not True:
-            yield here.finding(site, None, why, Certainty.MAY, another(pair, here), node=pair.node)
+        yield here.finding(site, None, why.text, Certainty.MAY, another(pair, here), node=pair.node)
 
 
-def misfit(pair: Pairing) -> str:
-    """What the loss does to predictions outside its range, in words; empty when they fit."""
+def misfit(pair: Pairing) -> Misfit | None:
+    """What the loss does to predictions outside its range; None when they fit."""
     p, family = pair.predictions, pair.family
     if not p.known or (family == "binary" or family in CLASSES) and linear(p):
-        return ""  # any number: TFN503
+        return None  # any number: TFN503
     folded = made_by(evidence.widest(plain(p)), "tf.sqrt", "K.sqrt", "tf.abs", "tf.square")
     if folded is not None and not folded.value("x").known:
-        return ""  # the op shows where it begins, and nothing where it ends
+        return None  # the op shows where it begins, and nothing where it ends
     reach = (
         f"the predictions are {words(p)}" if not linear(p) else ("the predictions are unbounded")
     )
     below, above = p.lo < -ROUNDING, p.hi > 1 + ROUNDING
     if family == "binary" and (below or above):
-        return (
-            f"{reach}, but the loss expects probabilities: values outside [0, 1] are clipped "
-            f"and {NO_GRADIENT}"
+        return stopped(
+            f"{reach}, but the loss expects probabilities: values outside [0, 1] are clipped and"
         )
     if family == "log_loss" and (below or above):
-        return (
+        return Misfit(
             f"{reach}, but log_loss takes log(p) and log(1 - p) without clipping: outside "
             "[0, 1] the loss is NaN"
         )
     if family in CLASSES:
         return of_classes(pair, reach, below, above)
     if family == "poisson" and below:
-        return f"{reach}, but poisson takes their logarithm: below 0 the loss is NaN"
+        return Misfit(f"{reach}, but poisson takes their logarithm: below 0 the loss is NaN")
     if family in ("msle", "kld") and below:
-        return f"{reach}, but the loss clips them at 0: values below 0 {NO_GRADIENT}"
-    return ""
+        return stopped(f"{reach}, but the loss clips them at 0: values below 0")
+    return None
 
 
-def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> str:
+def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> Misfit | None:
+    """What a loss of exclusive classes of Keras does to its predictions; None when they fit."""
+    if not pair.keras:
+        return None
     # it clips and never divides: sigmoids are compared by their logarithms there
+    if pair.family == "sparse" and (below or above):
+        return stopped(f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside")
     if pair.family == "sparse":
-        return (
-            f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside {NO_GRADIENT}"
-            if (below or above) and pair.keras
-            else ""
-        )
+        return None
     if below or above:
-        return (
+        return Misfit(
             f"{reach}, but the loss divides them by their sum: where the sum is 0, the loss is NaN"
-            if pair.keras
-            else ""
         )
-    if is_sigmoid(pair) and pair.keras:
-        return (
+    if is_sigmoid(pair):
+        return Misfit(
             "the loss expects probabilities that sum to 1, but gets sigmoids: it divides them "
             "by their sum, which gives NaN where all of them are 0"
         )
-    return ""
+    return None
 
 
 def is_sigmoid(pair: Pairing) -> bool:

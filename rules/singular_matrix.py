@@ -47,6 +47,7 @@ from tfnanlint.api import (
     Value,
     plain,
     rule,
+    traits,
 )
 
 SCALES = {"tf.divide": ("x",), "tf.multiply": ("x", "y")}
@@ -66,7 +67,6 @@ EFFECTS = {
     "tf.linalg.slogdet": "the logarithm is -inf, and the gradient stops with 'Input is not "
     "invertible'",
 }
-FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 
 
 @rule(
@@ -99,7 +99,14 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
         f"{name} of {what}: {effect}",
         Certainty.MAY if product is not None else Certainty.UNKNOWN,
         fixes(factored, here),
+        kind="normal-equations" if solves_data(factored) else "",
     )
+
+
+def solves_data(factored: Site) -> bool:
+    """Whether an inverse or a solution is computed of which no gradient is known to be taken."""
+    is_solution = EFFECTS.get(factored.op.name) == RAISED
+    return is_solution and factored.differentiated is not Differentiated.YES
 
 
 def equal_values(factored: Site, here: Context) -> Iterator[Finding]:
@@ -133,7 +140,7 @@ def gram(value: Value, here: Context, depth: int = 3) -> Site | None:
 
 def turned(product: Site) -> bool:
     """Whether one of the two factors is transposed."""
-    if any(product.given(flag) and product.const(flag) is True for flag in FLAGS):
+    if any(product.given(flag) and product.const(flag) is True for flag in traits.TRANSPOSING):
         return True
     return any(
         isinstance(product.value(param).origin, Site)

@@ -46,6 +46,7 @@ from tfnanlint.api import (
     Site,
     Value,
     evidence,
+    layer_outputs,
     made_by,
     repairs,
     rule,
@@ -86,6 +87,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         or norm_of_weight(x)
         or evidence.is_total_of_weights(x)
         or evidence.is_lifted_by_exponential(x)
+        or evidence.is_product_of_weights(x)
     )
     if harmless or root.differentiated is Differentiated.NO:
         return
@@ -106,6 +108,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         found,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=certainty is Certainty.MAY and not here.draft and edge(root),
+        kind=layer_outputs.weakness_of_length(x, here.interpreter, here.around),
     )
 
 

@@ -439,7 +439,7 @@ class Policy:
         if self.certainty is not None:
             return finding.certainty >= self.certainty
         rule = self.known.get(finding.code)
-        return rule is None or finding.certainty in rule.default
+        return rule is None or finding.certainty_by_values in rule.default
 
     def drafted(self, finding: Finding) -> bool:
         """Whether the finding of a draft is worth a second look: callers elsewhere may make an

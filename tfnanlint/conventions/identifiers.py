@@ -34,6 +34,7 @@ _PREDICTED: Final = re.compile(
     re.IGNORECASE,
 )
 _LIKELIHOOD: Final = re.compile(r"like|prob|log|elbo|reward|return")
+_RETURN: Final = re.compile(r"(?:\w*_)?(?:rewards?|returns?)(?:_\w+)?", re.IGNORECASE)
 _GRADIENT: Final = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
 _INITIAL_VALUE: Final = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
 _SETTINGS: Final = re.compile(
@@ -81,6 +82,21 @@ def is_probability(name: str) -> bool:
 def says_safe(name: str) -> bool:
     """Whether a name says that its value has been made safe: `safe_norm`, `x_safe`."""
     return _SAFE.search(name) is not None
+
+
+def is_return(path: str) -> bool:
+    """Whether a name is one of rewards or of their sums: `rewards`, `discounted_returns`."""
+    return _RETURN.fullmatch(path.rpartition(".")[2]) is not None
+
+
+def names_mask(path: str) -> bool:
+    """Whether a name or path is one of masks: `self.mask`, `target_mask`."""
+    return "mask" in path.lower()
+
+
+def names_weights(path: str) -> bool:
+    """Whether a name or path is one of weights: `sample_weights`."""
+    return "weight" in path.lower()
 
 
 def says_maximum(name: str) -> bool:

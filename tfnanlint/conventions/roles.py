@@ -12,7 +12,7 @@ _MEASURED: Final = re.compile(
     r"(?<!float_)(?<!numeric_)(?<!numerical_)precision(?!_(?:policy|plugin|scope|utils?|training))|"
     r"recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
     r"schedules?|learning_rate|(?<!weight_)decay|configure|"
-    r"stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|"
+    r"(?:calculate|compute|get)?fid|frechet\w*|inception_score|stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|"
     r"augment(?:ation)?)(?:_|$)"
 )
 _LOSS: Final = re.compile(

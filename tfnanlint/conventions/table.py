@@ -58,6 +58,21 @@ CONVENTIONS: Final = (
         "the name is given after a check or a choice",
     ),
     Convention(
+        identifiers.is_return,
+        "what the environment of an agent gave, behind which no weights are",
+        "advantages, from which a value function was subtracted, have other names",
+    ),
+    Convention(
+        identifiers.names_mask,
+        "what weighs the loss of each token marks padding, of which no whole batch consists",
+        "of masks by this name that a function is given, readers judged 2 of 2 so",
+    ),
+    Convention(
+        identifiers.names_weights,
+        "all of the values may be 0 in a batch",
+        "weights of samples are set by who trains; the ids of labels are not",
+    ),
+    Convention(
         identifiers.says_maximum,
         "what is subtracted from exponents is their maximum",
         "the trick of log-sum-exp names it so, and `m` is its letter in papers",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfnanlint.dev.repository import ROOT
+from tfnanlint.diagnostics.kinds import KINDS, LEAST
 
 FOLDER = ROOT / "benchmarks" / "verdicts"
 WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from benchmarks/verdicts/*.tsv -->"
@@ -106,6 +107,10 @@ def _of_findings(samples: list[Row], findings: list[Verdict]) -> list[str]:
         "Right of read. Many of the wrong ones are no longer reported.\n\n"
         + _table(findings, lambda one: one.code),
         "## By grade\n\n" + _table(findings, lambda one: one.grade),
+        "## Kinds of evidence that are notes\n\n"
+        f"Fewer than {100 * LEAST:.0f} % of the findings of these kinds were right in the samples "
+        "`unread`, `unread2` and `unread3`, so that they are notes "
+        "(`tfnanlint/diagnostics/kinds.py`).\n\n" + _kinds(),
         "## What the wrong ones lack\n\n"
         "By the first word of the reason, where the reader gave one.\n\n" + _reasons(findings),
     ]
@@ -137,6 +142,16 @@ def _table(findings: list[Verdict], key) -> str:
         cells = [_share([one for one in chosen if one.sample == name]) for name in samples]
         lines.append(f"| {value or 'all'} | {' | '.join(cells)} | {_share(chosen)} |")
     return "\n".join(lines)
+
+
+def _kinds() -> str:
+    """A row for each kind of evidence that makes a note of a warning."""
+    rows = [
+        f"| {kind.name} | {kind.right} of {kind.right + kind.wrong} | {kind.because} |"
+        for kind in KINDS.values()
+        if kind.is_note
+    ]
+    return "\n".join(["| kind | right | why |", "|---|---|---|", *rows])
 
 
 def _share(chosen: list[Verdict]) -> str:

@@ -168,6 +168,14 @@ class Finding:
     data: dict[str, object] = field(default_factory=dict, compare=False, hash=False)
     # what executing it has shown, where that was asked for
     verdict: Verdict | None = field(default=None, compare=False, hash=False)
+    kind: str = ""  # of the evidence, where reading has shown it to be weak; see `kinds`
+
+    @property
+    def certainty_by_values(self) -> Certainty:
+        """The certainty that the values alone would give: that of a warning where the kind of the
+        evidence makes a note of it.
+        """
+        return Certainty.MAY if self.kind else self.certainty
 
 
 MODES = ("eager", "graph", "xla")
@@ -229,7 +237,7 @@ class Silence:
         """Whether a finding is of this class; not if the project works in no mode but the one that
         is named.
         """
-        if finding.certainty is not self.certainty or self.differentiated not in (
+        if finding.certainty_by_values is not self.certainty or self.differentiated not in (
             None,
             finding.differentiated,
         ):

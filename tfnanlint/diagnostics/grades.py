@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Differentiated, Finding
+from tfnanlint.diagnostics.kinds import KINDS
 from tfnanlint.values.words import UNBOUNDED
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
@@ -48,7 +49,8 @@ def grade(finding: Finding) -> Grade:
     if finding.code in NOTICE_SEVERITIES:
         severity = NOTICE_SEVERITIES[finding.code]
         return Grade(severity, Certainty.MUST if severity == ERROR else Certainty.MAY)
-    reasons = [_bounded_only(finding) or _BECAUSE[finding.certainty]]
+    weak = KINDS[finding.kind].because if finding.kind in KINDS else ""
+    reasons = [weak or _bounded_only(finding) or _BECAUSE[finding.certainty]]
     if finding.differentiated in _DIFFERENTIATED:
         reasons.append(_DIFFERENTIATED[finding.differentiated])
     if finding.doubtful:

@@ -16,7 +16,7 @@ from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import FACTORS, RESHAPES, SUMS, ZERO_AT_ZERO_ONLY
 from tfnanlint.program.loops import flag_of
 from tfnanlint.program.predicates import branches_of, facts
-from tfnanlint.program.scope import Point
+from tfnanlint.program.scope import Assigned, Parameter, Point
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import Value
@@ -52,14 +52,29 @@ def is_never_reached(
     site: Site, around: list[ast.AST], module: Module, interpreter: Engine
 ) -> bool:
     """Whether all calls that are seen choose another branch: one of `if use_squares: ... else: ...`
-    where no call hands over the other value.
+    where no call hands over the other value. The branch of the default is reached by whatever calls
+    a public function without the argument.
     """
     for test in _holding(site, around, module, interpreter):
         flag = flag_of(test.node, test.point) if test.node is not None else None
         agreed = interpreter.agreed(flag[0]) if flag is not None else None
-        if flag is not None and agreed is not None and (agreed is flag[1]) is not test.truth:
+        if flag is None or agreed not in _exclusive(flag[0]):
+            continue
+        if (agreed is flag[1]) is not test.truth:
             return True
     return False
+
+
+def _exclusive(parameter: Parameter) -> tuple[bool, ...]:
+    """The values of a flag which, handed over by all calls that are seen, leave no way to the other
+    branch: of a public function its default only.
+    """
+    default = parameter.default
+    if parameter.function.name.startswith("_") or not isinstance(default, Assigned):
+        return (True, False)
+    node = default.node
+    is_flag = isinstance(node, ast.Constant) and isinstance(node.value, bool)
+    return (node.value,) if is_flag else (True, False)
 
 
 def _holding(

@@ -132,6 +132,15 @@ def _condition_of(chosen: Site) -> Value | None:
     return plain(indices.value("condition"))
 
 
+def leaves_out_ignored(chosen: Site) -> bool:
+    """Whether a filter leaves out labels of a negative number, as -1 marks what is to be ignored:
+    `tf.where(tf.not_equal(labels, -1))`.
+    """
+    condition = _condition_of(chosen)
+    test = None if condition is None else made_by(condition, "tf.not_equal")
+    return test is not None and test.value("y").is_number and test.value("y").hi < 0
+
+
 def nan_tests_of(mask: Value, depth: int = 4) -> set[ast.AST]:
     """The tests for NaN of which a mask is made: they choose the elements, and say nothing of what
     is made of them.

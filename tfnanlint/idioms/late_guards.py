@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from tfnanlint.conventions.identifiers import is_return
 from tfnanlint.diagnostics.findings import Certainty, Differentiated
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import random_weight
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import NORMS, QUOTIENTS, ROOTS, SQUARE_ROOTS, SQUARES, TOTALS
-from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Note, Value
 
@@ -253,3 +254,11 @@ def _has_safe_order(norm: Site) -> bool:
     if order == 2:
         return norm.value("axis").kind == "sequence"
     return order not in ("euclidean", "fro", None)
+
+
+def weakness_of_roots(roots: list[Site]) -> str:
+    """The kind of evidence that the derivative of a root counts, as `kinds` names it: "returns" of
+    rewards, which no weights lead to; empty where it is not weak.
+    """
+    paths = [path_of(root.args["x"]) if "x" in root.args else None for root in roots]
+    return "returns" if all([path is not None and is_return(path) for path in paths]) else ""

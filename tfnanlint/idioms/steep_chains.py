@@ -11,15 +11,6 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import RISING
 from tfnanlint.values.value import FLOATS, Value
 
-# The derivative of an op at x as (factor, exponent): that of sqrt is 0.5 * x ** -0.5.
-_DERIVATIVES: Final = {
-    "tf.sqrt": (0.5, -0.5),
-    "K.sqrt": (0.5, -0.5),
-    "tf.math.rsqrt": (0.5, -1.5),
-    "tf.math.log": (1.0, -1.0),
-    "tf.math.reciprocal": (1.0, -2.0),
-}
-STEEP_OPS: Final = frozenset(_DERIVATIVES)
 _MAX_STEPS: Final = 24
 
 
@@ -27,7 +18,7 @@ def steep_before(site: Site) -> Site | None:
     """The first op of a chain of float16 ops that ends at a site and in which the derivatives
     multiply beyond 65504; None where there is none, or one of them alone is not bounded.
     """
-    if site.op.name not in STEEP_OPS or site.value("x").dtype != "float16":
+    if site.op.derivative is None or site.value("x").dtype != "float16":
         return None
     own = _derivative(site)
     if not own:
@@ -38,7 +29,7 @@ def steep_before(site: Site) -> Site | None:
 
 def _derivative(site: Site) -> float:
     """The largest derivative of an op on what reaches it; 0 where that is not bounded."""
-    factor, exponent = _DERIVATIVES[site.op.name]
+    factor, exponent = site.op.derivative or (0.0, 0.0)
     least = site.value("x").lo
     return factor * least**exponent if least > 0 else 0.0
 
@@ -66,7 +57,7 @@ class _Chains:
         return self._known[id(site)]
 
     def _through(self, site: Site, steps: int) -> tuple[float, Site | None]:
-        if site.op.name in STEEP_OPS:
+        if site.op.derivative is not None:
             own = _derivative(site)
             if not own:
                 return 1.0, None

@@ -28,9 +28,11 @@ from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import ROWS
 from tfnanlint.ops.traits import (
     ADDITIONS,
+    BRANCHES,
     CEILINGS,
     CLASS_TOTALS,
     CONSTANTS,
+    CONTRACTIONS,
     DENSITIES,
     DISPERSIONS,
     EXTREMES,
@@ -41,6 +43,7 @@ from tfnanlint.ops.traits import (
     PARTS,
     PICKING_REDUCTIONS,
     POWERS,
+    PROBABILITIES,
     SIZES,
     SPREADS,
     SQUARED_LENGTHS,
@@ -654,7 +657,7 @@ def is_total_of_weights(value: Value) -> bool:
     """
     total = made_by(value, *TOTALS, "tf.add_n")
     parts = total.value(total.op.main) if total is not None else None
-    if parts is None or not isinstance(parts.obj, Many):
+    if parts is None or not isinstance(parts.obj, Many) or parts.obj.is_chosen:
         return False
     part = plain(parts.obj.element)
     for _ in range(3):
@@ -813,9 +816,68 @@ def _of_free_exponents(value: Value) -> bool:
     return made is not None and _is_free(made)
 
 
+def is_total_of_modulation(value: Value) -> bool:
+    """Whether a value is the sum of powers of the complements of probabilities, as they weigh a
+    focal loss: every prediction would have to be right and to round to 1.
+    """
+    total = made_by(plain(value), *TOTALS)
+    return total is not None and _of_modulating_factors(total.value("x"))
+
+
+def _of_modulating_factors(value: Value) -> bool:
+    """Whether elements are powers of the complements of probabilities, or products with such."""
+    factors = made_by(plain(value), "tf.multiply")
+    if factors is not None:
+        parts = [factors.value(param) for param in ("x", "y")]
+        return any(_of_modulating_factors(part) for part in parts)
+    power = made_by(plain(value), *POWERS)
+    if power is None or not power.value("y").lo > 0:
+        return False
+    complement = made_by(plain(power.value("x")), "tf.subtract")
+    return (
+        complement is not None
+        and complement.value("x").const == 1
+        and _of_probabilities(complement.value("y"))
+    )
+
+
+def _of_probabilities(value: Value) -> bool:
+    """Whether a value is a sigmoid or softmax, its complement, or a choice of such."""
+    walk, probabilities = Walk(value, limit=20), 0
+    for part in walk:
+        site = made_by(part, *PROBABILITIES, *BRANCHES, "tf.subtract")
+        if site is None:
+            if not part.is_number:
+                return False
+        elif site.op.name in PROBABILITIES:
+            probabilities += 1
+        else:
+            walk.enter(site, ("x", "y"))
+    return probabilities > 0 and walk.is_complete
+
+
 def _is_free(made: Site) -> bool:
     """Whether what an op is taken of is a weighted sum."""
     return made_by(plain(made.value(made.op.main)), *MATRIX_PRODUCTS) is not None
+
+
+def is_product_of_weights(value: Value) -> bool:
+    """Whether a value is a matrix product of exponentials and of magnitudes of weights that start
+    with random numbers: all of either would have to vanish.
+    """
+    product = made_by(plain(value), *CONTRACTIONS)
+    if product is None or product.op.name == "tf.reduce_sum":
+        return False
+    factors = [product.value(param) for param in ("x", "y") if product.given(param)]
+    return len(factors) == 2 and all(_never_all_zero(factor) for factor in factors)
+
+
+def _never_all_zero(factor: Value) -> bool:
+    """Whether a factor is an exponential of a weight, or made of one that starts at random."""
+    factor = plain(factor)
+    turned = made_by(factor, "tf.transpose")
+    factor = factor if turned is None else plain(turned.value("x"))
+    return _is_exponential(factor) or random_weight(factor)
 
 
 def is_lifted_by_exponential(value: Value) -> bool:
@@ -834,8 +896,9 @@ def _is_exponential(value: Value) -> bool:
     made = made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING)
     if made is None:
         return False
-    exponent = plain(made.value(made.op.main)).origin
-    return isinstance(exponent, Note) and exponent.given or _is_free(made)
+    exponent = plain(made.value(made.op.main))
+    is_given = isinstance(exponent.origin, Note) and exponent.origin.given
+    return is_given or made_by(exponent, *VARIABLES) is not None or _is_free(made)
 
 
 def _lifted(value: Value) -> bool:
@@ -1011,5 +1074,6 @@ _ELEMENTS_ABOVE_ZERO: tuple[Callable[[Value], bool], ...] = (
     falling,
     _lifted,
     _of_free_exponents,
+    _of_modulating_factors,
 )
 _SUMS_ABOVE_ZERO: tuple[Callable[[Site], bool], ...] = (has_ones, _has_counted, _of_all_examples)

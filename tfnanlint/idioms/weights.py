@@ -17,7 +17,7 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import MATRIX_PRODUCTS, PLACEHOLDERS, VARIABLES
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -28,7 +28,7 @@ _DATA: Final = (
     "keras.Input",
     "method.compute_gradients",
 )
-_WEIGHTS: Final = (*VARIABLES, *MATRIX_PRODUCTS)
+_FACTORS: Final = ("x", "y", "a", "b")
 _LAMBDAS: Final = ("keras.layers.Lambda", "keras.layers.core.Lambda")
 _MAX_VALUES: Final = 400
 
@@ -59,12 +59,24 @@ def has_weights(value: Value) -> bool:
             continue
         if operand.evident:
             return True
-        if origin.op.name in _WEIGHTS:
+        if origin.op.name in VARIABLES or _is_by_leaf(origin):
             return True
         if origin.library == "layer" and learns(origin.value("layer")):
             return True
         walk.enter(origin)
     return False
+
+
+def _is_by_leaf(site: Site) -> bool:
+    """Whether a site is a matrix product with a factor that nothing here computes, as `W` in
+    `x @ W`; in the product of two computed matrices, such as a covariance, no weights need be.
+    """
+    if site.op.name not in MATRIX_PRODUCTS:
+        return False
+    factors = [plain(site.value(param)).origin for param in site.args if param in _FACTORS]
+    return not factors or any(
+        [factor is None or isinstance(factor, Note) and factor.given for factor in factors]
+    )
 
 
 def learns(layer: Value) -> bool:

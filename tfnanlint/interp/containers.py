@@ -60,6 +60,17 @@ def _trained_weight(whole: Value) -> Note | None:
     return Note("a weight", path=ANY_WEIGHT) if read.split(".")[-1] in TRAINED_WEIGHTS else None
 
 
+def _chooses(node: Any) -> bool:
+    """Whether a comprehension takes only what passes a test: not where the test leaves some out,
+    `if "bias" not in w.name`.
+    """
+    tests = [test for generator in node.generators for test in generator.ifs]
+    return any(
+        not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn)
+        for test in tests
+    )
+
+
 def _leaves(change: Mutated | Stored, key: Any) -> bool:
     """Whether a change of a dict leaves what it holds under a key as it was: `kwargs.pop("name")`,
     `kwargs["name"] = name`.
@@ -747,7 +758,10 @@ class Containers:
                 ev,
                 tuple(ev.evaluate(node.elt, point.under({name: Fixed(item)})) for item in written),
             )
-        return self.many(ev, ev.evaluate(node.elt, inner))
+        listed = self.many(ev, ev.evaluate(node.elt, inner))
+        if _chooses(node):
+            listed.obj = Many(listed.obj.element, is_chosen=True)
+        return listed
 
     def _written(self, ev: Evaluator, node: Any, point: Point) -> tuple[Value, ...] | None:
         """The items of the short list written in a comprehension

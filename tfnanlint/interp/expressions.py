@@ -21,6 +21,7 @@ from tfnanlint.ops.frameworks import MODEL_METHODS, OPTIMIZER_STATE, STATE_METHO
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.table import SYNONYMS, Op
+from tfnanlint.ops.traits import ARRAY_METHODS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.promotion import (
     LIBRARIES,
@@ -286,6 +287,8 @@ def _result(ev: Evaluator, site: Site) -> Value:
     if site.library == "np" and value.kind in ("tensor", "array"):
         value.kind = "array"  # also of tensors
         value = value if value.dtype != "bfloat16" else of_bfloat16(value)
+    elif value.kind == "tensor" and site.op.name in ARRAY_METHODS:
+        value.kind = "array"
     elif (
         value.kind == "tensor"
         and site.library in _PLAIN

@@ -94,7 +94,7 @@ def _is_read_in_function(made: ast.expr, module: Module) -> bool:
     for node in nodes_in(module.source.tree):
         if isinstance(node, ast.Assign) and node.value is made:
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             read |= {inner.id for inner in nodes_in(node) if isinstance(inner, ast.Name)}
     return not names or not names.isdisjoint(read)
 

@@ -33,8 +33,9 @@ class Op:
     `recasts` marks rows whose spelling in Keras casts a float32 that it is given to its floatx:
     ops.cbrt. `starts` names the parameter that says what the variable starts with which a row
     makes; empty where it makes none. `edges` names the parameters that must keep to a range, or at
-    one number of which the gradient is lost. `signatures` holds the orders of all spellings, of any
-    row, that were found to differ from the row's.
+    one number of which the gradient is lost. `derivative` is (factor, exponent) of a derivative
+    that is a power of the argument: (0.5, -0.5) of sqrt. `signatures` holds the orders of all
+    spellings, of any row, that were found to differ from the row's.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Op:
     recasts: bool = False
     reaches: tuple[float, ...] = ()
     edges: tuple[str, ...] = ()
+    derivative: tuple[float, float] | None = None
     signatures: Mapping[str, str] = field(default_factory=dict)
 
     def params_of(self, alias: str) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ AXIS_INSERTIONS: Final = ("tf.expand_dims", "tf.strided_slice")
 ALIGNED: Final = (*COPIES, *RESHAPES, "tf.broadcast_to")
 # The number of elements of the result depends on the numbers that they are given.
 FILTERS: Final = ("tf.boolean_mask", "tf.dynamic_partition")
+# Methods that arrays of NumPy have, and tensors do not.
+ARRAY_METHODS: Final = frozenset(("method.astype", "method.ravel"))
 # Pick elements by their indices.
 GATHERS: Final = ("tf.gather", "tf.gather_nd")
 SLICES: Final = ("tf.strided_slice", "tf.slice")
@@ -70,11 +72,16 @@ SAFE_DIVISIONS: Final = ("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
+# The parameters of a product of matrices that transpose a factor.
+TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 CONTRACTIONS: Final = ("tf.reduce_sum", *MATRIX_PRODUCTS, "tf.linalg.matvec")
 # Add up or average what lies in a window.
 WINDOW_SUMS: Final = ("tf.nn.avg_pool", "tf.nn.conv2d")
 # What a layer with weights computes before its activation.
 WEIGHTED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add")
+
+# Run a cell over time: the outputs are bounded, and of either sign.
+RECURRENT_FUNCTIONS: Final = ("tf.nn.dynamic_rnn", "tf.nn.bidirectional_dynamic_rnn")
 
 # Powers, roots, logarithms, exponentials.
 NATURAL_LOGARITHMS: Final = ("tf.math.log", "tf.math.log1p")

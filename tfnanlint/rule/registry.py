@@ -31,6 +31,7 @@ from tfnanlint.diagnostics.findings import (
     Silence,
     where_it_shows,
 )
+from tfnanlint.diagnostics.kinds import KINDS
 from tfnanlint.guards.assertions import Assertions
 from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
@@ -558,14 +559,16 @@ class Context:
         covers: Iterable[ast.AST] = (),
         fixed_in: str = "",
         doubtful: bool = False,
+        kind: str = "",
         as_of: Site | None = None,
     ) -> Finding:
         """A finding at a site; the value of `param` is shown with the chain that leads to it.
 
         `fixed_in` is the TensorFlow release that no longer has the hazard. `covers` are expressions
         at which it also replaces findings of the rules that its rule goes before (`over`).
-        `doubtful` is of a kind that reading showed to be wrong too often (see `Silence`). `as_of`
-        is a site by which the gradient is judged instead (see `Site.gradient`).
+        `doubtful` is of a kind that reading showed to be wrong too often (see `Silence`). `kind`
+        names the evidence; a weak one makes a note of a warning (see `kinds`). `as_of` is a site by
+        which the gradient is judged instead (see `Site.gradient`).
         """
         if self.draft:
             return Finding(
@@ -576,6 +579,8 @@ class Context:
                 message,
                 certainty,
             )
+        weak = certainty is Certainty.MAY and kind in KINDS and KINDS[kind].is_note
+        certainty = Certainty.UNKNOWN if weak else certainty
         value = site.value(param) if param else None
         modes = self._reached(site, modes)
         message += where_it_shows(message, modes) + (
@@ -600,6 +605,7 @@ class Context:
             fixed_in=fixed_in,
             data={"covers": tuple(map(self.source.span, covers)), "over": self.rule.over},
             doubtful=doubtful,
+            kind=kind if weak else "",
         )
 
     def _wanted(self, site: Site, fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:

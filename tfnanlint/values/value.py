@@ -546,12 +546,15 @@ def joined_dtype(values: Iterable[Value]) -> str | None:
 
 
 class Many:
-    """The object of a list whose length is not known: every element is an `element`."""
+    """The object of a list whose length is not known: every element is an `element`. With
+    `is_chosen` it holds only some of those that it was made of, such as the biases of all weights.
+    """
 
-    __slots__ = ("element",)
+    __slots__ = ("element", "is_chosen")
 
-    def __init__(self, element: Value) -> None:
+    def __init__(self, element: Value, is_chosen: bool = False) -> None:
         self.element = element
+        self.is_chosen = is_chosen
 
 
 def renewed(old: tuple, elements: Iterable[Value]) -> tuple:

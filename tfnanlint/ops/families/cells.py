@@ -7,12 +7,12 @@ from typing import Callable, Final
 from tfnanlint.ops.families.layers import Layer, called, dropped, gru, linear, lstm, simple_rnn
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
+from tfnanlint.ops.traits import RECURRENT_FUNCTIONS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.tuples import Fields
-from tfnanlint.values.value import NO_CONSTANT, Value, join, number, renewed, unknown
+from tfnanlint.values.value import NO_CONSTANT, Note, Value, join, number, renewed, unknown
 
 Step = Callable[[Site, Value, Site], "tuple[Value, Value]"]
-_RUNNERS = ("tf.nn.dynamic_rnn", "tf.nn.bidirectional_dynamic_rnn")
 ONLY: Final = "TensorFlow 1 only; the Keras layer is tested"
 
 
@@ -39,7 +39,7 @@ def _gru_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
     """Between the state before and the activation: a cell that is called itself is handed that
     state.
     """
-    found = gru(site, x, call) if call.op.name in _RUNNERS else linear(t.one_of(x))
+    found = gru(site, x, call) if call.op.name in RECURRENT_FUNCTIONS else linear(t.one_of(x))
     return found, found
 
 
@@ -127,7 +127,8 @@ def _run(site: Site, cell: str, initial: str) -> tuple[Value, Value]:
     nothing to read.
     """
     out, state = _inner(site, cell, site.value("x"), site)
-    out = join([out, number(0.0)]).but(kind="tensor", const=NO_CONSTANT)
+    source = Note("", parent=site, index=0)
+    out = join([out, number(0.0)]).but(kind="tensor", const=NO_CONSTANT, origin=source)
     if site.given(initial):
         return out if initial == "initial_state" else linear(t.one_of(site.value("x"))), unknown()
     return out, _or_zero(state)

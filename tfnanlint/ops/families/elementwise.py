@@ -112,7 +112,7 @@ row(
     masked="all",
     gradient="infinite where the result overflows",
 )
-row("log", _logarithm(t.log), top=False, more="K.log", **LOG)
+row("log", _logarithm(t.log), top=False, more="K.log", derivative=(1.0, -1.0), **LOG)
 row(
     "log1p",
     t.unary(c.log1p),
@@ -161,7 +161,14 @@ def _power(site: Site) -> Value:
     return result
 
 
-row("sqrt", t.unary(t.sqrt), needs={"x": "nonnegative"}, gradient="infinite at 0", masked="xla")
+row(
+    "sqrt",
+    t.unary(t.sqrt),
+    needs={"x": "nonnegative"},
+    gradient="infinite at 0",
+    masked="xla",
+    derivative=(0.5, -0.5),
+)
 op(
     "K.sqrt",
     "",
@@ -169,6 +176,7 @@ op(
     t.unary(lambda x: t.sqrt(t.maximum(x, t.number(0.0)))),
     gradient="infinite at 0",
     masked="xla",
+    derivative=(0.5, -0.5),
     reference="tf.sqrt(tf.maximum(x, tf.zeros_like(x)))",
 )
 row(
@@ -179,6 +187,7 @@ row(
     needs={"x": "positive"},
     gradient="infinite near 0",
     masked="xla",
+    derivative=(0.5, -1.5),
 )
 row("square", t.unary(t.square), more="K.square")
 row(
@@ -189,6 +198,7 @@ row(
     needs={"x": "nonzero"},
     gradient="infinite near 0",
     masked="xla",
+    derivative=(1.0, -2.0),
 )
 row(
     "reciprocal_no_nan",

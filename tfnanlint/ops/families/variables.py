@@ -85,7 +85,7 @@ def starts_at_random(site: Site) -> bool:
         return param == "initializer" and dtype_given(site) not in NO_FLOATS
     found = _described(site.value(param))
     drawn = found.origin
-    if isinstance(drawn, Site) and drawn.op.name.startswith(_DRAWS):
+    if isinstance(drawn, Site) and _is_draw(drawn.op.name):
         return True
     name = found.obj.name if isinstance(found.obj, CallableObject) else found.const
     if name is NO_CONSTANT and isinstance(found.origin, Note):
@@ -93,6 +93,11 @@ def starts_at_random(site: Site) -> bool:
         # meant
         name = found.origin.default
     return isinstance(name, str) and is_random_initializer(name)
+
+
+def _is_draw(name: str) -> bool:
+    """Whether an op draws random numbers, or is an initializer that does."""
+    return name.startswith(_DRAWS) or is_random_initializer(name.rpartition(".")[2])
 
 
 def starts_at_zero(initializer: Value) -> bool:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.traits import TRANSPOSING
 from tfnanlint.values.value import Value
-
-# The parameters of a product of matrices that transpose a factor.
-TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 
 
 def transposed_factor(product: Site) -> Value | None:

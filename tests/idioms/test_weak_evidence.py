@@ -1,0 +1,227 @@
+"""What is a note because its kind of evidence is weak, and what beside it stays a warning."""
+
+from __future__ import annotations
+
+import textwrap
+
+import outcomes
+import pytest
+
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.diagnostics.grades import grade
+from tfnanlint.diagnostics.kinds import KINDS, LEAST
+from tfnanlint.syntax.source import Source
+
+TWO_NETWORKS = """
+    import tensorflow as tf
+
+    def network(x, scope):
+        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+            return tf.layers.dense(x, 8)
+
+    a = tf.placeholder(tf.float32, [None, 4])
+    b = tf.placeholder(tf.float32, [None, 4])
+    left, right = network(a, "left"), network(b, "{scope}")
+    distance = tf.sqrt(tf.reduce_sum(tf.square(left - right), 1))  # here
+    tf.train.AdamOptimizer().minimize(tf.reduce_mean(distance))
+"""
+LENGTH = """
+    import tensorflow as tf
+
+    def train(x, y):
+        w, b = tf.Variable(tf.random_normal([4, 8])), tf.Variable(tf.zeros([8]))
+        out = tf.matmul(x, w) + b
+        length = tf.sqrt(tf.reduce_sum(tf.square({of}), 1))  # here
+        tf.train.AdamOptimizer().minimize(tf.reduce_mean(length))
+"""
+RECURRENT = """
+    import tensorflow as tf
+
+    def train(x, lengths, cell):
+        out, state = tf.nn.dynamic_rnn(cell, x, {more}dtype=tf.float32)
+        length = tf.sqrt(tf.reduce_sum(tf.square(out[:, -1]), 1))  # here
+        tf.train.AdamOptimizer().minimize(tf.reduce_mean(length))
+"""
+MASK = """
+    import tensorflow as tf
+
+    def loss(y_true, y_pred, lengths, mask):
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred)
+        weights = {mask}
+        return tf.reduce_sum(losses * weights{axis}) / tf.reduce_sum(weights{axis})  # here
+"""
+FILTER = """
+    import tensorflow as tf
+
+    def rpn_loss(labels, logits):
+        chosen = tf.where(tf.{test})
+        logits, labels = tf.gather(logits, chosen), tf.gather(labels, chosen)
+        return tf.reduce_mean(  # here
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        )
+"""
+TOTAL = """
+    import tensorflow as tf
+
+    def step(model, x):
+        with tf.GradientTape() as tape:
+            parts = [tf.nn.l2_loss(w) for w in model.trainable_variables{test}]
+            norm = tf.sqrt(tf.add_n(parts))  # here
+        return tape.gradient(norm, model.trainable_variables)
+"""
+RETURNS = """
+    import tensorflow as tf
+
+    @tf.function(jit_compile=True)
+    def step(w, {name}):
+        with tf.GradientTape() as tape:
+            tape.watch({name})
+            scaled = ({name} - tf.reduce_mean({name})) / (tf.math.reduce_std({name}) + 1e-7)  # here
+            loss = tf.reduce_sum(w * scaled)
+        return tape.gradient(loss, [w, {name}])
+"""
+PATCHED = """
+    import tensorflow as tf
+
+    def covariance_root(x, w):
+        product = tf.matmul({factors})
+        root = tf.sqrt(product)
+        return tf.where(tf.math.is_nan(root), tf.zeros_like(root), root)  # here
+"""
+SOLVED = """
+    import tensorflow as tf
+
+    def solve(x, y):
+        gram = tf.matmul(x, x, transpose_a=True)
+        return tf.linalg.{op}(gram)  # here
+"""
+FLAG = """
+    import tensorflow as tf
+
+    def {name}(x, use_log={default}):
+        x = tf.nn.relu(x)
+        if use_log:
+            return tf.math.log(x)  # here
+        return x
+
+    y = {name}(tf.constant([0.0]), {given})
+"""
+
+
+def reported(text: str, **parts: str) -> list[Certainty]:
+    """The certainties of what is reported on the line that is marked."""
+    source = Source("program.py", textwrap.dedent(text).format(**parts))
+    line = 1 + next(n for n, row in enumerate(source.text.splitlines()) if "# here" in row)
+    return [
+        finding.certainty
+        for finding in outcomes.findings(source)
+        if source.position(finding.span.start)[0] == line
+    ]
+
+
+NOTE, WARNING = [Certainty.UNKNOWN], [Certainty.MAY]
+
+
+@pytest.mark.parametrize(("scope", "expected"), [("right", NOTE), ("left", WARNING)])
+def test_two_networks_do_not_give_equal_rows(scope, expected):
+    assert reported(TWO_NETWORKS, scope=scope) == expected
+
+
+@pytest.mark.parametrize(
+    ("of", "expected"), [("out", NOTE), ("out - y", WARNING), ("tf.nn.relu(out)", WARNING)]
+)
+def test_all_outputs_of_a_linear_layer_are_rarely_zero(of, expected):
+    assert reported(LENGTH, of=of) == expected
+
+
+@pytest.mark.parametrize(("more", "expected"), [("", NOTE), ("sequence_length=lengths, ", WARNING)])
+def test_a_recurrent_network_gives_zeros_behind_the_end(more, expected):
+    assert reported(RECURRENT, more=more) == expected
+
+
+@pytest.mark.parametrize(
+    ("mask", "axis", "expected"),
+    [
+        ("tf.sequence_mask(lengths, 9, tf.float32)", "", NOTE),
+        ("tf.sequence_mask(lengths, 9, tf.float32)", ", 1", WARNING),
+        ("tf.cast(y_pred[..., 0] > -1e6, tf.float32)", "", NOTE),
+        ("mask", "", WARNING),
+        ("tf.cast(y_pred[..., 0] > 0, tf.float32)", "", WARNING),
+        ("tf.cast(tf.not_equal(y_true, 0), tf.float32)", "", NOTE),
+        ("tf.cast(tf.logical_not(tf.equal(y_true, 0)), tf.float32)", "", NOTE),
+        ("tf.cast(tf.equal(y_true, 0), tf.float32)", "", WARNING),
+    ],
+)
+def test_a_batch_of_padding_is_rare(mask, axis, expected):
+    assert reported(MASK, mask=mask, axis=axis) == expected
+
+
+def test_weights_of_samples_may_all_be_zero():
+    named = MASK.replace("lengths, mask", "lengths, sample_weight")
+    assert reported(named, mask="tf.cast(sample_weight != 0, tf.float32)", axis="") == WARNING
+
+
+def test_a_mask_of_tokens_is_known_by_its_name():
+    named = MASK.replace("tf.reduce_sum(weights", "tf.reduce_sum(mask")
+    assert (
+        reported(named.replace("losses * weights", "losses * mask"), mask="mask", axis="") == NOTE
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"), [("not_equal(labels, -1)", NOTE), ("greater(labels, 0)", WARNING)]
+)
+def test_not_everything_is_marked_to_be_ignored(test, expected):
+    assert reported(FILTER, test=test) == expected
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [("", []), (' if "bias" not in w.name', []), (' if "bias" in w.name', WARNING)],
+)
+def test_the_biases_alone_may_all_be_zero(test, expected):
+    assert reported(TOTAL, test=test) == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("features", WARNING), ("returns", NOTE)])
+def test_no_weights_are_behind_rewards(name, expected):
+    assert reported(RETURNS, name=name) == expected
+
+
+@pytest.mark.parametrize(
+    ("factors", "expected"),
+    [("x, w", WARNING), ("tf.transpose(x - 1.0), x - 1.0", [])],
+)
+def test_no_weights_are_behind_a_covariance_of_data(factors, expected):
+    assert reported(PATCHED, factors=factors) == expected
+
+
+@pytest.mark.parametrize(("op", "expected"), [("inv", NOTE), ("cholesky", WARNING)])
+def test_normal_equations_stop_with_an_error(op, expected):
+    assert reported(SOLVED, op=op) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "given", "shown"),
+    [
+        ("f", "True", "use_log=False", True),
+        ("_f", "True", "use_log=False", False),
+        ("f", "False", "use_log=False", False),
+        ("f", "False", "use_log=True", True),
+    ],
+)
+def test_the_default_of_a_public_function_is_reached(name, default, given, shown):
+    source = Source("p.py", textwrap.dedent(FLAG).format(name=name, default=default, given=given))
+    there = [one for one in outcomes.findings(source) if one.code == "TFN101" and one.modes]
+    assert bool([one for one in there if "nowhere" not in one.modes]) is shown
+
+
+def test_a_note_says_what_is_weak_about_its_evidence():
+    source = Source("program.py", textwrap.dedent(TWO_NETWORKS).format(scope="right"))
+    finding = next(one for one in outcomes.findings(source) if one.code == "TFN202")
+    assert "weights of their own" in grade(finding).because
+
+
+def test_kinds_are_notes_by_what_was_read():
+    assert all(kind.is_note for kind in KINDS.values())
+    assert LEAST == 0.85

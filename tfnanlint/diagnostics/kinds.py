@@ -1,0 +1,80 @@
+"""Kinds of evidence that reading has shown to be wrong too often for a warning.
+
+A rule names the kind on which a finding rests. Readers judged findings of the kind on applications
+for which nothing had been tuned; below `LEAST` they are notes, until a fact tells the right ones
+from the wrong ones. The numbers are those of the samples `unread`, `unread2` and `unread3` in
+`benchmarks/verdicts/findings.tsv`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+LEAST: Final = 0.85  # of findings that are warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of evidence: why it is weak, in words that follow "a note because", and how many of
+    its findings were right and wrong when they were read.
+    """
+
+    name: str
+    because: str
+    right: int
+    wrong: int
+
+    @property
+    def is_note(self) -> bool:
+        """Whether too few findings of this kind were right."""
+        return self.right < LEAST * (self.right + self.wrong)
+
+
+KINDS: Final = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "padding",
+            "the mask marks padding, and a whole batch of padding is rare",
+            right=1,
+            wrong=3,
+        ),
+        Kind(
+            "token-mask",
+            "the mask weighs the loss of tokens, and a batch without tokens is rare",
+            right=0,
+            wrong=2,
+        ),
+        Kind(
+            "layer-output",
+            "all outputs of a linear or recurrent layer would have to be 0 at once",
+            right=0,
+            wrong=4,
+        ),
+        Kind(
+            "two-networks",
+            "two networks with weights of their own would have to give equal outputs",
+            right=0,
+            wrong=2,
+        ),
+        Kind(
+            "ignored-labels",
+            "the filter leaves out what is marked to be ignored, which is rarely everything",
+            right=0,
+            wrong=1,
+        ),
+        Kind(
+            "returns",
+            "rewards come from an environment, and no weights are behind them",
+            right=0,
+            wrong=1,
+        ),
+        Kind(
+            "normal-equations",
+            "the columns of data are rarely dependent, and TensorFlow says so with an error",
+            right=0,
+            wrong=1,
+        ),
+    )
+}

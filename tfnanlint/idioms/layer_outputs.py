@@ -1,0 +1,131 @@
+"""Outputs of layers that no activation cuts off: not all of a row are 0 at once, unless the weights
+are, and two networks with weights of their own do not give equal rows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.ops.families.variables import starts_at_random
+from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS
+from tfnanlint.ops.provenance import behind
+from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.traits import (
+    DIFFERENCE_SQUARES,
+    MATRIX_PRODUCTS,
+    RECURRENT_FUNCTIONS,
+    RESHAPES,
+    SLICES,
+    SQUARES,
+    TOTALS,
+    VARIABLES,
+)
+from tfnanlint.syntax.access_paths import path_of
+from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.value import Note, Value
+
+Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
+
+# A row of what these give is made of the rows of what they are given.
+_ROWS: Final = (*RESHAPES, *SLICES, "tf.concat", "tf.transpose")
+_DEPTH: Final = 8
+_SCOPE: Final = "variable_scope"
+
+
+def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:
+    """The kind of evidence that a squared length is 0, as `kinds` names it: "layer-output" of a
+    layer's outputs, "two-networks" of the difference of two networks' outputs; empty for others.
+    """
+    total = made_by(radicand, *TOTALS)
+    if total is None or not total.given("axis"):
+        return ""
+    vector = _squared(total.value("x"))
+    if vector is None:
+        return ""
+    if _free_layer(vector) is not None:
+        return "layer-output"
+    return "two-networks" if _is_of_two_networks(vector, interpreter, around) else ""
+
+
+def _squared(value: Value) -> Value | None:
+    """What a square is made of; None for anything else."""
+    apart = made_by(value, *DIFFERENCE_SQUARES)
+    if apart is not None:
+        return Value(origin=apart)
+    square = made_by(value, *SQUARES)
+    return None if square is None else plain(square.value("x"))
+
+
+def _is_of_two_networks(vector: Value, interpreter: Evaluator, around: Around) -> bool:
+    """Whether a vector is the difference of what two layers give that have weights of their own."""
+    apart = made_by(vector, "tf.subtract", *DIFFERENCE_SQUARES)
+    if apart is None:
+        return False
+    layers = [_free_layer(apart.value(param)) for param in ("x", "y")]
+    if any(layer is None for layer in layers):
+        return False
+    scopes = [list(_scopes(layer, interpreter, around)) for layer in layers if layer is not None]
+    return all(scopes) and scopes[0] != scopes[1]
+
+
+def _scopes(layer: Site, interpreter: Evaluator, around: Around) -> Iterator[str]:
+    """The names of the variable scopes in whose block a layer is called, where they are known."""
+    if layer.point is None:
+        return
+    for outer in around(layer.node):
+        for item in outer.items if isinstance(outer, ast.With) else ():
+            call = item.context_expr
+            if not isinstance(call, ast.Call) or not call.args:
+                continue
+            name = interpreter.ask(call.args[0], layer.point).const
+            if (path_of(call.func) or "").endswith(_SCOPE) and isinstance(name, str):
+                yield name
+
+
+def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
+    """The linear or recurrent layer that gives a value, or a row of it; None for other values and
+    where an activation may have cut off what is below 0.
+    """
+    value = plain(value)
+    origin = behind(value)
+    if isinstance(origin, Note) and isinstance(origin.parent, Site):
+        return origin.parent if _runs_to_the_end(origin.parent) else None
+    if not isinstance(origin, Site) or value.lo >= 0 or value.hi <= 0 or depth == 0:
+        return None
+    name = origin.op.name
+    if name in LINEAR_FUNCTIONS:
+        return origin
+    if name in MATRIX_PRODUCTS:
+        return origin if _is_by_weights(origin) else None
+    if name == "tf.add":
+        is_by_bias = made_by(plain(origin.value("y")), *VARIABLES) is not None
+        return _free_layer(origin.value("x"), depth - 1) if is_by_bias else None
+    if name not in _ROWS:
+        return None
+    parts = _operands(origin)
+    return next(filter(None, [_free_layer(part, depth - 1) for part in parts]), None)
+
+
+def _runs_to_the_end(site: Site) -> bool:
+    """Whether a recurrent network is run over all steps; behind the end of a shorter sequence its
+    outputs are 0.
+    """
+    return site.op.name in RECURRENT_FUNCTIONS and not site.given("sequence_length")
+
+
+def _operands(site: Site) -> tuple[Value, ...]:
+    """What the rows of a value are taken from."""
+    operand = site.value(site.op.main or "x")
+    parts = operand.obj if isinstance(operand.obj, tuple) else (operand,)
+    return tuple(part for part in parts if isinstance(part, Value))
+
+
+def _is_by_weights(product: Site) -> bool:
+    """Whether a factor of a matrix product is a variable that starts with random numbers."""
+    factors = [
+        product.value(param).origin for param in ("x", "y", "a", "b") if product.given(param)
+    ]
+    return any([isinstance(factor, Site) and starts_at_random(factor) for factor in factors])
