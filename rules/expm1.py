@@ -101,18 +101,25 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         modes=("eager", "graph", "xla") if sign else ("eager", "xla"),
-        doubtful=not divides(minus, here),
+        doubtful=not amplifies(minus, here),
     )
 
 
-def divides(minus: Site, here: Context) -> bool:
-    """Whether something is divided by the difference as it is: a result of 0 is then no loss of
-    digits, but Inf.
+def amplifies(minus: Site, here: Context) -> bool:
+    """Whether the digits that are lost decide: something is divided by the difference as it is, or
+    a logarithm is taken of it, with or without an epsilon.
     """
-    outer = next(iter(here.around(minus.node)), None)
-    return (
-        isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is minus.node
-    )
+    inner: ast.AST = minus.node
+    for outer in here.around(minus.node):
+        if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div):
+            return outer.right is inner and inner is minus.node
+        if isinstance(outer, ast.Call):
+            site = here.site(outer, minus.point)
+            return site is not None and site.op.name == "tf.math.log"
+        if not (isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)):
+            return False
+        inner = outer
+    return False
 
 
 def beside(minus: Site, x: Value, here: Context) -> bool:
