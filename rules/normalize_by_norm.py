@@ -39,11 +39,10 @@ from tfnanlint.api import (
     Iterator,
     Site,
     argument,
-    ast,
     evidence,
-    made_by,
     moments,
     plain,
+    quotients,
     repairs,
     rule,
     traits,
@@ -95,13 +94,16 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     )
 
 
+def reduction_of(norm: Site, here: Context) -> Site | None:
+    """The op that sums the squares of a norm; None where it is not seen."""
+    if norm.op.name == "tf.norm":
+        return norm
+    return here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
+
+
 def of_everything(norm: Site, here: Context) -> bool:
     """Whether the norm is one of a whole tensor."""
-    reduction = (
-        norm
-        if norm.op.name == "tf.norm"
-        else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
-    )
+    reduction = reduction_of(norm, here)
     return reduction is not None and reduction.const("axis", None) is None
 
 
@@ -141,17 +143,13 @@ def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | Non
 
 
 def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
-    reduction = (
-        norm
-        if norm.op.name == "tf.norm"
-        else here.made_by(norm.value("x"), "tf.reduce_sum", aligned=True)
-    )
+    reduction = reduction_of(norm, here)
     inside = [] if norm.op.name == "tf.math.rsqrt" else repairs.under_the_root(here, [norm])
     if (
         reduction is None
         or not reduction.complete
         or not norm.complete
-        or not stretched(reduction, quotient)
+        or not quotients.keeps_axis(reduction, quotient)
         or reduction.value("axis").kind == "sequence"
     ):
         return inside
@@ -176,26 +174,3 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
         )
         + inside
     )
-
-
-def stretched(reduction: Site, quotient: Site) -> bool:
-    """Whether the reduced axis stays for the division: all axes, the first one, keepdims, or the
-    last axis that is put back.
-    """
-    axis = reduction.const("axis", None)
-    if axis is None or axis == 0 and axis is not False or reduction.const("keepdims", None) is True:
-        return True
-    back = (
-        made_by(quotient.value("y"), "tf.expand_dims", aligned=True)
-        if axis == -1 and quotient.op.name == "tf.divide"
-        else None
-    )
-    return back is not None and last_axis(back)
-
-
-def last_axis(added: Site) -> bool:
-    """Whether an axis is added behind all others: `x[..., None]`, `tf.expand_dims(x, -1)`."""
-    if not isinstance(added.node, ast.Subscript):
-        return added.const("axis", None) == -1
-    parts = added.node.slice.elts if isinstance(added.node.slice, ast.Tuple) else []
-    return len(parts) == 2 and isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis

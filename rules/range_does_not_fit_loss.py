@@ -115,10 +115,9 @@ def check(site: object, here: Context) -> Iterator[Finding]:
         return
     for pair in here.pairings(site):
         why = misfit(pair)
-        if why is None or pair.logits is True:
+        learns = site.differentiated is not Differentiated.NO
+        if why is None or pair.logits is True or why.only_stops and not learns:
             continue
-        if why.only_stops and site.differentiated is Differentiated.NO:
-            continue  # nothing is learned from this value
         yield here.finding(site, None, why.text, Certainty.MAY, another(pair, here), node=pair.node)
 
 
@@ -130,9 +129,7 @@ def misfit(pair: Pairing) -> Misfit | None:
     folded = made_by(evidence.widest(plain(p)), "tf.sqrt", "K.sqrt", "tf.abs", "tf.square")
     if folded is not None and not folded.value("x").known:
         return None  # the op shows where it begins, and nothing where it ends
-    reach = (
-        f"the predictions are {words(p)}" if not linear(p) else ("the predictions are unbounded")
-    )
+    reach = f"the predictions are {'unbounded' if linear(p) else words(p)}"
     below, above = p.lo < -ROUNDING, p.hi > 1 + ROUNDING
     if family == "binary" and (below or above):
         return stopped(
@@ -157,10 +154,9 @@ def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> Misfit | 
     if not pair.keras:
         return None
     # it clips and never divides: sigmoids are compared by their logarithms there
-    if pair.family == "sparse" and (below or above):
-        return stopped(f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside")
     if pair.family == "sparse":
-        return None
+        clipped = f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside"
+        return stopped(clipped) if below or above else None
     if below or above:
         return Misfit(
             f"{reach}, but the loss divides them by their sum: where the sum is 0, the loss is NaN"

@@ -516,3 +516,26 @@ def advice(division: Site, divisor: Value) -> str:
         "the divisor can be positive or negative, so no floor keeps it away from 0: make it "
         "positive, e.g. tf.nn.softplus(v) + eps"
     )
+
+
+def keeps_axis(reduction: Site, quotient: Site) -> bool:
+    """Whether the reduced axis stays for the division: all axes, the first one, keepdims, or the
+    last axis that is put back.
+    """
+    axis = reduction.const("axis", None)
+    if axis is None or axis == 0 and axis is not False or reduction.const("keepdims", None) is True:
+        return True
+    back = (
+        made_by(quotient.value("y"), "tf.expand_dims", aligned=True)
+        if axis == -1 and quotient.op.name == "tf.divide"
+        else None
+    )
+    return back is not None and _is_last_axis(back)
+
+
+def _is_last_axis(added: Site) -> bool:
+    """Whether an axis is added behind all others: `x[..., None]`, `tf.expand_dims(x, -1)`."""
+    if not isinstance(added.node, ast.Subscript):
+        return added.const("axis", None) == -1
+    parts = added.node.slice.elts if isinstance(added.node.slice, ast.Tuple) else []
+    return len(parts) == 2 and isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis
