@@ -337,15 +337,6 @@ def _code(packages: Sequence[str]) -> Iterator[tuple[str, str, os.stat_result]]:
             yield package, spec.origin, os.stat(spec.origin)  # a plugin of one module
         for top in spec.submodule_search_locations or () if spec is not None else ():
             yield from _below(top, package)
-    # What writes the fixes; not imported to be asked for its version.
-    spec = find_spec("libcst")
-    path = (
-        os.path.join(os.path.dirname(spec.origin), "_version.py")
-        if spec is not None and spec.origin
-        else ""
-    )
-    if os.path.isfile(path):
-        yield "libcst", path, os.stat(path)
 
 
 def _below(folder: str, name: str) -> Iterator[tuple[str, str, os.stat_result]]:

@@ -1,3 +1,3 @@
-"""Rewrites: templates filled on libcst's tree, names that can be used again, proof by the hole
+"""Rewrites: templates filled with source text, names that can be used again, proof by the hole
 test.
 """
