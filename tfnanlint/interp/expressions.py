@@ -509,6 +509,9 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         return resolution.supposed(ev, found, leaf(node.func), node, point)
     positional, keywords, complete = arguments.arguments_of(ev, node, point)
     given = ev.apply(callee, positional, keywords, node, point, hidden=not complete)
+    origin = given.origin
+    if isinstance(origin, Site) and origin.node is not node:
+        ev.session.calls.setdefault(origin, []).append((node, point))
     return resolution.supposed(ev, given, leaf(node.func), node, point)
 
 

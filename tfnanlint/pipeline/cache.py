@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from tfnanlint.diagnostics.findings import (
     Bound,
+    Call,
     Certainty,
     Claim,
     Differentiated,
@@ -260,7 +261,14 @@ def _finding(row: list) -> Finding:
         certainty=Certainty(finding.certainty),
         differentiated=Differentiated(finding.differentiated),
         trace=tuple(
-            Step(path, Span(*span), *described) for path, span, *described in finding.trace
+            Step(
+                path,
+                Span(*span),
+                *described,
+                tuple([Call(*call) for call in calls]),
+                None if made is None else Call(*made),
+            )
+            for path, span, *described, calls, made in finding.trace
         ),
         modes=tuple(finding.modes),
         fixes=tuple(map(_fix, finding.fixes)),

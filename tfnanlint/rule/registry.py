@@ -592,7 +592,7 @@ class Context:
             certainty,
             differentiated=site.gradient(as_of),
             range=words(value) if value is not None else "",
-            trace=trace(value) if value is not None and not self.repairing else (),
+            trace=trace(value, site) if value is not None and not self.repairing else (),
             modes=modes,
             fixes=fixes,
             no_fix=no_fix,
