@@ -41,13 +41,11 @@ def _carried_out(words: list[str], alone: bool) -> int:
 
     try:
         if not words:
-            parser().print_help(sys.stderr)
+            parser("").print_help(sys.stderr)
             return FAILED
         if names_files(words[0]):
             words.insert(0, "check")
-        arguments = parser(
-            words[0] if words and words[0][0:1] not in ("", "-") else None
-        ).parse_args(words)
+        arguments = parser(_command_in(words[0])).parse_args(words)
         arguments.words = words
         code = arguments.run(arguments)
         sys.stdout.flush()
@@ -65,6 +63,13 @@ def _carried_out(words: list[str], alone: bool) -> int:
         return 130
     except OSError as error:
         return fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))
+
+
+def _command_in(word: str) -> str | None:
+    """The command whose flags a first word asks for: "" for none of them, None for all."""
+    if word in ("-h", "--help"):
+        return ""
+    return None if word.startswith("-") or not word else word
 
 
 def _streams_are_open() -> bool:

@@ -57,8 +57,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of the whole command line; the parsed arguments have `run`, which carries the
     command out.
 
-    With `only` the flags of that command alone: making those of all of them takes a part of every
-    start.
+    With `only` that command alone, and with an empty one the commands without their flags: making
+    all of them takes a part of every start.
     """
     top = _Parser(
         prog="tfnanlint",
@@ -68,7 +68,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     commands = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=_Parser
     )
-    for name, (meaning, flags) in _COMMANDS.items():
+    for name in [only] if only in _COMMANDS else _COMMANDS:
+        meaning, flags = _COMMANDS[name]
         one = commands.add_parser(
             name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}."
         )
