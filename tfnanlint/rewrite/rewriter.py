@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
 
 from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.rewrite import LINE
 from tfnanlint.rewrite.hole_test import NoFix, expression, only_edits_changed, same_tree
 from tfnanlint.rewrite.imports import added, is_docstring, line_end
-from tfnanlint.rewrite.line_breaks import LINE
 from tfnanlint.rewrite.spelling import Spelling, Use
 from tfnanlint.rewrite.template import Filling, fill, holes_of, without_holes
 from tfnanlint.syntax.edits import Shift, edits_apply

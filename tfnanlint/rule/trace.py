@@ -90,7 +90,7 @@ def _handed_over(ev: Evaluator, function: Function | None, origin: Site) -> Assi
     """The argument of a call of a function whose value is from a site."""
     if function is None or isinstance(function.node, ast.Lambda):
         return None
-    for arguments in ev.calls_of_function(function)[:_MAX_CALLERS]:
+    for arguments in ev.direct_arguments(function)[:_MAX_CALLERS]:
         for argument in arguments.values():
             if isinstance(argument, Assigned) and argument.value(ev).origin is origin:
                 return argument
