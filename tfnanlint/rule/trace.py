@@ -44,13 +44,17 @@ def trace(value: Value, site: Site) -> tuple[Step, ...]:
             _add_site(steps, rows, origin, origin.result)
         if isinstance(origin, Site):
             if len(steps) > begun:
-                calls = tuple(_calls(newer, origin))
-            made = _maker(origin)
-            if made is not None and (made.path, made.row) == (steps[-1].path, steps[-1].row):
-                made = None
-            steps[-1] = replace(steps[-1], calls=calls, made=made)
+                steps[-1] = _with_calls(steps[-1], newer, origin)
             newer = origin
     return tuple(steps)
+
+
+def _with_calls(step: Step, newer: Site, older: Site) -> Step:
+    """The step of a site with what made its layer, and the calls on the way to a newer site."""
+    made = _maker(older)
+    if made is not None and (made.path, made.row) == (step.path, step.row):
+        made = None
+    return replace(step, calls=tuple(_calls(newer, older)), made=made)
 
 
 def _calls(newer: Site, older: Site) -> Iterator[Call]:
