@@ -123,3 +123,10 @@ def test_every_title_has_one_name():
     named = [name for name, titles in TITLES.items() for _ in titles]
     assert [name_of(title) for title in titles] == named
     assert name_of("wrap x in tf.sigmoid") == "wrap_x_in_tf_sigmoid"
+
+
+def test_the_code_and_the_slug_of_a_rule_are_one_name(shell):
+    shell.write("base.toml", "[rules]\nsqrt-gradient-at-zero.fix = 'add_1e_12'\n")
+    shell.write("tfnanlint.toml", 'extend = "base.toml"\nrules.TFN202.fix = "epsilon"\n')
+    shown = json.loads(shell.run("config", "--show", ".", "--output-format", "json").text)
+    assert shown["settings"]["rules"]["value"] == {"TFN202": {"fix": "epsilon"}}

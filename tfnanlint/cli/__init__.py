@@ -11,9 +11,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tfnanlint.cli.flags import names_files, parser
 from tfnanlint.cli.outcome import CLEAN, FAILED, fail
-from tfnanlint.config.layers import ConfigError
+from tfnanlint.version import __version__
+
+VERSION = ("--version", "-V")  # told without a parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,20 +27,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in VERSION:
+        print(f"tfnanlint {__version__}")
+        return CLEAN
+    return _carried_out(words, argv is None)
+
+
+def _carried_out(words: list[str], alone: bool) -> int:
+    """The exit code of a command, in a process of its own or not."""
+    from tfnanlint.cli.flags import names_files, parser
+    from tfnanlint.config.layers import ConfigError
+
     try:
-        words = list(sys.argv[1:] if argv is None else argv)
         if not words:
-            parser().print_help(sys.stderr)
+            parser("").print_help(sys.stderr)
             return FAILED
         if names_files(words[0]):
             words.insert(0, "check")
-        arguments = parser(
-            words[0] if words and words[0][0:1] not in ("", "-") else None
-        ).parse_args(words)
+        arguments = parser(_command_in(words[0])).parse_args(words)
         arguments.words = words
         code = arguments.run(arguments)
         sys.stdout.flush()
-        if argv is None:
+        if alone:
             # Python collects once more when it ends, switched off or not: there is nothing to find.
             gc.freeze()
         return code
@@ -53,6 +63,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         return fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))
+
+
+def _command_in(word: str) -> str | None:
+    """The command whose flags a first word asks for: "" for none of them, None for all."""
+    if word in ("-h", "--help"):
+        return ""
+    return None if word.startswith("-") or not word else word
 
 
 def _streams_are_open() -> bool:

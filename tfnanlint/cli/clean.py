@@ -1,4 +1,4 @@
-"""`tfnanlint clean`: forget what earlier runs have found."""
+"""`tfnanlint clean`: clear the result cache."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tfnanlint.cli.flags import configuration_of
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.config.keys import KEYS, Key, hint, schema
 from tfnanlint.config.layers import Settings
-from tfnanlint.pipeline.linter import Linter
+from tfnanlint.pipeline.linter import Linter, load_rules
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,7 +54,8 @@ def _show(arguments: argparse.Namespace, path: str, as_json: bool) -> int:
     settings = (
         configuration.for_directory(path) if os.path.isdir(path) else configuration.for_file(path)
     )
-    stated = {name: settings.stated(name) for name in KEYS}
+    rules = load_rules()
+    stated = {name: settings.stated(name, rules) for name in KEYS}
     inside = os.path.join(path, "any.py") if os.path.isdir(path) else path
     codes = [rule.code for rule in Linter(configuration).policy(inside).rules]
     if as_json:

@@ -57,8 +57,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of the whole command line; the parsed arguments have `run`, which carries the
     command out.
 
-    With `only` the flags of that command alone: making those of all of them takes a part of every
-    start.
+    With `only` that command alone, and with an empty one the commands without their flags: making
+    all of them takes a part of every start.
     """
     top = _Parser(
         prog="tfnanlint",
@@ -68,7 +68,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     commands = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=_Parser
     )
-    for name, (meaning, flags) in _COMMANDS.items():
+    for name in [only] if only in _COMMANDS else _COMMANDS:
+        meaning, flags = _COMMANDS[name]
         one = commands.add_parser(
             name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}."
         )
@@ -130,7 +131,9 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
         help="execute each finding's code in TensorFlow, and say which input breaks it; with --fix,"
         " apply only what passes",
     )
-    proof("--only-proved", action="store_true", help="report only what was broken so")
+    proof(
+        "--only-proved", action="store_true", help="report only findings that execution confirmed"
+    )
     _budget(proof)
     adoption = parser.add_argument_group("what counts").add_argument
     adoption(
@@ -382,7 +385,7 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
         help="Parquet files or folders of them, folders, tar and zip archives, bare git repositories",
     )
     add("--out", required=True, metavar="DIR", help="where the tables are written")
-    add("--each", action="store_true", help="a folder holds one repository in each folder of it")
+    add("--each", action="store_true", help="treat each subfolder of a folder as a repository")
     add(
         "--revision",
         default="",
@@ -397,7 +400,7 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
         type=_count,
         default=100,
         metavar="N",
-        help="repositories that are written at once (default: 100)",
+        help="repositories written at a time (default: 100)",
     )
     add("-q", "--quiet", action="store_true", help="show neither progress nor summary")
     columns = parser.add_argument_group("columns of Parquet").add_argument
@@ -409,14 +412,14 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=600.0,
         metavar="S",
-        help="stop checking its files after so long (default: 600)",
+        help="stop checking a repository after this time (default: 600)",
     )
     budget(
         "--memory",
         type=int,
         default=2048,
         metavar="MIB",
-        help="that a process may use beyond its start; 0: any (default: 2048)",
+        help="memory a process may use beyond what it starts with; 0: no limit (default: 2048)",
     )
     rules = parser.add_argument_group("settings").add_argument
     rules("--config", action="append", metavar="FILE|TOML", help="settings, or a file of them")
@@ -468,7 +471,7 @@ def _budget(add: Callable) -> None:
         type=_seconds,
         default=5.0,
         metavar="SECONDS",
-        help="how long inputs are searched for, for each finding (default: 5)",
+        help="time to search for a failing input, for each finding (default: 5)",
     )
 
 
@@ -501,7 +504,12 @@ def _colour(add: Callable) -> None:
 
 def _trace_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("program", nargs=argparse.REMAINDER, metavar="SCRIPT ARGS", help="what is run")
+    add(
+        "program",
+        nargs=argparse.REMAINDER,
+        metavar="SCRIPT ARGS",
+        help="the program to run, with its arguments",
+    )
     add("-m", dest="module", metavar="MODULE", help="run a module instead of a script")
     add(
         "--project",
@@ -655,12 +663,18 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "baseline": ("keep a list of known findings, which are not reported", _baseline_flags),
     "rule": ("explain a rule, or all of them", _rule_flags),
     "explain": ("the same as `rule`", _rule_flags),
-    "prove": ("execute what findings are about, and show the input that breaks it", _prove_flags),
-    "explain-log": ("find what explains an error or a NaN in a log", _explain_log_flags),
-    "trace": ("run a program until it meets NaN or Inf, and say what explains that", _trace_flags),
+    "prove": ("execute the code of findings, and show an input that makes it fail", _prove_flags),
+    "explain-log": (
+        "name the finding that explains an error or a NaN in a log",
+        _explain_log_flags,
+    ),
+    "trace": (
+        "run a program until NaN or Inf appears, and name the finding that explains it",
+        _trace_flags,
+    ),
     "rules": ("list the rules", _rules_flags),
     "config": ("list the settings, or show those that hold for a file", _config_flags),
-    "clean": ("forget what earlier runs have found", _clean_flags),
+    "clean": ("clear the result cache", _clean_flags),
     "scan": ("check many repositories, into Parquet files", _scan_flags),
     "lsp": ("serve an editor (language server protocol)", _lsp_flags),
     "completion": (

@@ -12,17 +12,17 @@ _shtab_tfnanlint_commands() {
   local _commands=(
     baseline:'Keep a list of known findings, which are not reported.'
     check:'Check files or directories.'
-    clean:'Forget what earlier runs have found.'
+    clean:'Clear the result cache.'
     completion:'Print a script that completes commands, flags and rules in a shell.'
     config:'List the settings, or show those that hold for a file.'
     explain:'The same as `rule`.'
-    explain-log:'Find what explains an error or a NaN in a log.'
+    explain-log:'Name the finding that explains an error or a NaN in a log.'
     lsp:'Serve an editor (language server protocol).'
-    prove:'Execute what findings are about, and show the input that breaks it.'
+    prove:'Execute the code of findings, and show an input that makes it fail.'
     rule:'Explain a rule, or all of them.'
     rules:'List the rules.'
     scan:'Check many repositories, into Parquet files.'
-    trace:'Run a program until it meets NaN or Inf, and say what explains that.'
+    trace:'Run a program until NaN or Inf appears, and name the finding that explains it.'
   )
   _describe 'tfnanlint commands' _commands
 }
@@ -86,8 +86,8 @@ _shtab_tfnanlint_check_options=(
   "--target-tensorflow[oldest supported TensorFlow\; also report problems fixed in later releases]:VERSION:"
   "--epsilon[epsilon used in fixes (default\: 1e-7)]:NUMBER:"
   "--prove[execute each finding\'s code in TensorFlow, and say which input breaks it\; with --fix, apply only what passes]"
-  "--only-proved[report only what was broken so]"
-  "--budget[how long inputs are searched for, for each finding (default\: 5)]:SECONDS:"
+  "--only-proved[report only findings that execution confirmed]"
+  "--budget[time to search for a failing input, for each finding (default\: 5)]:SECONDS:"
   "--diff-base[report only findings caused by lines changed since a git revision]:REV:"
   "--baseline[file of known findings, which are not reported]:FILE:_files"
   "--no-baseline[ignore the baseline]"
@@ -201,7 +201,7 @@ _shtab_tfnanlint_lsp_defaults_added=0
 
 _shtab_tfnanlint_prove_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--budget[how long inputs are searched for, for each finding (default\: 5)]:SECONDS:"
+  "--budget[time to search for a failing input, for each finding (default\: 5)]:SECONDS:"
   "--output-format[full (with the programs that show it), concise, json, or html\[\=FILE\], a page with figures (default\: full)]:FORMAT:(full concise grouped json json-lines sarif github gitlab junit rdjson markdown html)"
   "--color[(default\: on a terminal)]:color:(auto always never)"
   {-n,--no-cache}"[do not remember what was found in files that do not change]"
@@ -252,18 +252,18 @@ _shtab_tfnanlint_rules_defaults_added=0
 _shtab_tfnanlint_scan_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--out[where the tables are written]:DIR:"
-  "--each[a folder holds one repository in each folder of it]"
+  "--each[treat each subfolder of a folder as a repository]"
   "--revision[of git repositories (default\: HEAD of bare ones\; of others the files in the folder)]:REV:"
   "--shard[check part I of N of the repositories]:I/N:"
   "--jobs[processes (default\: 1)]:N:"
   "--resume[continue an interrupted scan]"
-  "--part-size[repositories that are written at once (default\: 100)]:N:"
+  "--part-size[repositories written at a time (default\: 100)]:N:"
   {-q,--quiet}"[show neither progress nor summary]"
   "--repository-column[(default\: repository)]:NAME:"
   "--path-column[(default\: path)]:NAME:"
   "--content-column[(default\: content)]:NAME:"
-  "--repository-seconds[stop checking its files after so long (default\: 600)]:S:"
-  "--memory[that a process may use beyond its start\; 0\: any (default\: 2048)]:MIB:"
+  "--repository-seconds[stop checking a repository after this time (default\: 600)]:S:"
+  "--memory[memory a process may use beyond what it starts with\; 0\: no limit (default\: 2048)]:MIB:"
   "*--config[settings, or a file of them]:FILE|TOML:_files"
   "*--select[run only these]:RULES:(TFN101 TFN102 TFN103 TFN104 TFN105 TFN106 TFN107 TFN108 TFN201 TFN202 TFN203 TFN204 TFN205 TFN206 TFN207 TFN208 TFN209 TFN210 TFN211 TFN301 TFN302 TFN303 TFN304 TFN305 TFN306 TFN307 TFN308 TFN309 TFN310 TFN311 TFN312 TFN313 TFN314 TFN401 TFN402 TFN403 TFN404 TFN405 TFN406 TFN407 TFN408 TFN501 TFN502 TFN503 TFN504 TFN505 TFN506 TFN601 TFN602 TFN603 TFN604 TFN801 TFN802 TFN803 TFN804 TFN805 TFN806 TFN807 TFN901 TFN902)"
   "*--ignore[do not run these rules]:RULES:(TFN101 TFN102 TFN103 TFN104 TFN105 TFN106 TFN107 TFN108 TFN201 TFN202 TFN203 TFN204 TFN205 TFN206 TFN207 TFN208 TFN209 TFN210 TFN211 TFN301 TFN302 TFN303 TFN304 TFN305 TFN306 TFN307 TFN308 TFN309 TFN310 TFN311 TFN312 TFN313 TFN314 TFN401 TFN402 TFN403 TFN404 TFN405 TFN406 TFN407 TFN408 TFN501 TFN502 TFN503 TFN504 TFN505 TFN506 TFN601 TFN602 TFN603 TFN604 TFN801 TFN802 TFN803 TFN804 TFN805 TFN806 TFN807 TFN901 TFN902)"
@@ -301,7 +301,7 @@ _shtab_tfnanlint_trace_options=(
   "*--config[a file, or settings such as \'certainty \= \"may\"\']:FILE|TOML:_files"
   "--config-from[read configuration, ignore files and baseline from a git revision]:REV:"
   "--isolated[read no configuration file]"
-  "(-)*::what is run:"
+  "(-)*::the program to run, with its arguments:"
 )
 
 # guard to ensure default positional specs are added only once per session

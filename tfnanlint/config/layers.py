@@ -8,9 +8,9 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tfnanlint.config import plugins, rule_options
+from tfnanlint.config import plugins
 from tfnanlint.config.keys import (
     CERTAINTIES,
     DEFAULT_EXCLUDE,
@@ -31,6 +31,9 @@ from tfnanlint.diagnostics.findings import (
     Silence,
     release,
 )
+
+if TYPE_CHECKING:
+    from tfnanlint.config import rule_options
 
 __all__ = [
     "CERTAINTIES",
@@ -144,7 +147,10 @@ def layer(table: dict[str, Any], origin: str, root: str, text: str = "") -> Laye
         for key in [*filter(KEYS.__contains__, table), *unknown[:_MAX_UNKNOWN]]
         if (row := _row(text, key))
     )
-    rows += tuple(rule_options.rows(table.get("rules"), text))
+    if "rules" in table:
+        from tfnanlint.config import rule_options
+
+        rows += tuple(rule_options.rows(table["rules"], text))
     places = {key: f"{origin}:{row}" for key, row in rows}
     values: dict[str, Any] = {}
     problems: list[str] = []
@@ -509,14 +515,16 @@ class Settings:
 
     DEFAULTS = "defaults"
 
-    def stated(self, key: str) -> tuple[Any, str]:
+    def stated(self, key: str, rules: Sequence[Rule] = ()) -> tuple[Any, str]:
         """The value of a key as it was written, and where; where values add up, all of them and all
-        places.
+        places. Options of rules are by the codes of `rules`.
         """
         name = key.replace("-", "_")
         said = [one for one in self.layers if getattr(one, name) not in (None, ())]
         if key == "rules" and said:
-            options = rule_options.as_written(rule_options.merged(said))
+            from tfnanlint.config import rule_options
+
+            options = rule_options.as_written(rule_options.merged(said, rules))
             return options, ", ".join(one.origin for one in said)
         if key not in ("extend-select", "ignore", "extend-exclude", "unfixable"):
             said = said[-1:]
@@ -630,7 +638,10 @@ class Settings:
             self._ignores = self._file_ignores((*rules, notices.IDLE))
             known = {rule.code for rule in (*rules, notices.IDLE)}
             self._unfixable = known - _fixable(self.layers, (*rules, notices.IDLE))
-            self._fixes = rule_options.chosen_fixes(self.layers, rules)
+            if any(stated.rules for stated in self.layers):
+                from tfnanlint.config import rule_options
+
+                self._fixes = rule_options.chosen_fixes(self.layers, rules)
             willing = [replace(stated, ignore=()) for stated in self.layers]
             self._ignored = _selected(willing, (*rules, notices.IDLE)) - self._selected
         ignored = frozenset().union(

@@ -101,12 +101,14 @@ def _place(origin: str, text: str, name: str, option: str) -> str:
     return f"{re.sub(r':[0-9]+$', '', origin)}:{row}" if row else origin
 
 
-def merged(layers: Iterable[Stated]) -> Options:
-    """The options of all layers; a later one goes before."""
+def merged(layers: Iterable[Stated], rules: Iterable[Named] = ()) -> Options:
+    """The options of all layers by the codes of the rules; a later layer goes before."""
+    codes = {name.lower(): rule.code for rule in rules for name in (rule.code, rule.slug)}
     together: Options = {}
     for stated in layers:
         for name, options in (stated.rules or {}).items():
-            together[name] = {**together.get(name, {}), **options}
+            code = codes.get(name.lower(), name)
+            together[code] = {**together.get(code, {}), **options}
     return together
 
 

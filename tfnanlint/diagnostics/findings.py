@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfnanlint.conventions.files import holds_tests
 from tfnanlint.syntax.spans import Edit, Span
 
 if TYPE_CHECKING:
@@ -125,11 +124,22 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function of the program: where it stands, and the function as it is named there."""
+
+    path: str
+    row: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One line of a trace: where (path, span) and what is known there, in words.
 
     `value` is what the expression there gives, in words, as `Finding.range`; empty where the step
-    tells of no expression. `function` is the qualified name of the function it stands in.
+    tells of no expression. `function` is the qualified name of the function it stands in. `calls`
+    are those through which the value gets from there to the step before, the nearest to that
+    first; `made` is that which made the layer that gave it.
     """
 
     path: str
@@ -138,6 +148,8 @@ class Step:
     text: str
     value: str = ""
     function: str = ""
+    calls: tuple[Call, ...] = ()
+    made: Call | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +255,8 @@ class Silence:
         ):
             return False
         if self.where == TESTS:
+            from tfnanlint.conventions.files import holds_tests
+
             return holds_tests(finding.path)
         if self.where == DOUBTFUL:
             return finding.doubtful

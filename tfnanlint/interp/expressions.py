@@ -493,6 +493,8 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
     else:
         positional, keywords, complete = arguments.arguments_of(ev, node, point)
         result = ev.apply(callee, positional, keywords, node, point, hidden=not complete)
+        if isinstance(result.origin, Site) and result.origin.node is not node:
+            ev.session.calls.setdefault(result.origin, []).append((node, point))
     return resolution.supposed(ev, result, leaf(node.func), node, point)
 
 

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from tfnanlint.diagnostics.findings import (
     Bound,
+    Call,
     Certainty,
     Claim,
     Differentiated,
@@ -260,7 +261,14 @@ def _finding(row: list) -> Finding:
         certainty=Certainty(finding.certainty),
         differentiated=Differentiated(finding.differentiated),
         trace=tuple(
-            Step(path, Span(*span), *described) for path, span, *described in finding.trace
+            Step(
+                path,
+                Span(*span),
+                *described,
+                tuple([Call(*call) for call in calls]),
+                None if made is None else Call(*made),
+            )
+            for path, span, *described, calls, made in finding.trace
         ),
         modes=tuple(finding.modes),
         fixes=tuple(map(_fix, finding.fixes)),
@@ -337,15 +345,6 @@ def _code(packages: Sequence[str]) -> Iterator[tuple[str, str, os.stat_result]]:
             yield package, spec.origin, os.stat(spec.origin)  # a plugin of one module
         for top in spec.submodule_search_locations or () if spec is not None else ():
             yield from _below(top, package)
-    # What writes the fixes; not imported to be asked for its version.
-    spec = find_spec("libcst")
-    path = (
-        os.path.join(os.path.dirname(spec.origin), "_version.py")
-        if spec is not None and spec.origin
-        else ""
-    )
-    if os.path.isfile(path):
-        yield "libcst", path, os.stat(path)
 
 
 def _below(folder: str, name: str) -> Iterator[tuple[str, str, os.stat_result]]:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tfnanlint.diagnostics.findings import Claim, Finding, Fix, Step
+from tfnanlint.diagnostics.findings import Call, Claim, Finding, Fix, Step
 from tfnanlint.diagnostics.grades import NOTE, grade
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import PLAIN, View, applicable, escape, url
@@ -22,6 +22,7 @@ from tfnanlint.values.words import UNBOUNDED
 MAX_NOTES = 10
 MAX_STEPS = 2
 LEAST_SHOWN = 12  # columns of an expression
+LEAST_ROOM = 24  # columns of one that shares its line with calls
 BOUNDED = "between "  # as `values.value.words` has it
 PROMISE = {
     Claim.EQUAL: "same result, at least as accurate",
@@ -80,7 +81,7 @@ class Full:
             shape = Frame(gutter, self._view.columns(gutter + 3), brief=True, label=label)
             yield from frame(source, finding.span, shape, self._paint)
         for step in deciding_steps(finding):
-            yield self._step(step, source)
+            yield from self._step(step, source)
         verdict = sentence(finding)
         if verdict:
             yield from self._indented("executed: ", escape(verdict))
@@ -95,20 +96,26 @@ class Full:
             yield from self._indented(label, hint)
         yield ""
 
-    def _step(self, step: Step, source: Source) -> str:
+    def _step(self, step: Step, source: Source) -> Iterator[str]:
         """A step on one line; a long expression is shortened, its value is not. Where that is too
-        long, too, the function is left out.
+        long, too, the function is left out. The calls follow on lines of their own where they have
+        no room.
         """
         place = where(step, source)
-        tail = f" is {step.value}" if step.value else ""
-        text = escape(step.text.removesuffix(tail))
+        value = f" is {step.value}" if step.value else ""
+        text = escape(step.text.removesuffix(value))
+        ways, tail = escape(called(step, source)), escape(value)
+        if len(f"  from {place}: {clipped(text, LEAST_ROOM)}{tail}{ways}") <= self._view.width:
+            tail, ways = tail + ways, ""
         room = self._view.width - len(f"  from {place}: {tail}")
         if room < min(LEAST_SHOWN, len(text)):
             shorter = place.removesuffix(f" in {escape(step.function)}")
             room += len(place) - len(shorter)
             place = shorter
         text = clipped(text, max(LEAST_SHOWN, room))
-        return f"  {self._paint('label', 'from ')}{place}: {text}{escape(tail)}"
+        yield f"  {self._paint('label', 'from ')}{place}: {text}{tail}"
+        if ways:
+            yield from wrapped(ways.removeprefix("; "), self._view.width, "      ", "      ")
 
     def _indented(self, label: str, text: str) -> Iterator[str]:
         lines = wrapped(text, self._view.width, "  " + label, "      ")
@@ -175,7 +182,8 @@ class Full:
             yield from wrapped(text, self._view.width, lead, f"{pad}       ")
             for step in group:
                 indent = f"{pad}         "
-                yield from wrapped(escape(step.text), self._view.width, indent, indent + "  ")
+                text = escape(step.text + called(step, source))
+                yield from wrapped(text, self._view.width, indent, indent + "  ")
 
     def _repairs(self, finding: Finding, checked: Checked, pad: str) -> Iterator[str]:
         if not finding.fixes:
@@ -230,6 +238,23 @@ def where(step: Step, source: Source) -> str:
     here = source.location(source.line_starts[step.row - 1])
     function = f" in {escape(step.function)}" if step.function else ""
     return f"{'' if here.cell is None else f'cell {here.cell}, '}line {here.row}{function}"
+
+
+def called(step: Step, source: Source) -> str:
+    """What made the layer that gave the value of a step, and through which calls the value goes on,
+    as the end of a sentence.
+    """
+    calls = [f"{call.function}() {_at(call, source)}" for call in reversed(step.calls)]
+    made = f"; made by {step.made.function}() {_at(step.made, source)}" if step.made else ""
+    return made + (f"; through {' and '.join(calls)}" if calls else "")
+
+
+def _at(call: Call, source: Source) -> str:
+    """Where a call stands, as `where` has it."""
+    if call.path != source.path or call.row > len(source.line_starts):
+        return f"at {from_here(call.path)}:{call.row}"
+    here = source.location(source.line_starts[call.row - 1])
+    return f"{'in' if here.cell is not None else 'on'} {here.words}"
 
 
 def from_here(path: str) -> str:

@@ -21,7 +21,7 @@ from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import escape, message
 from tfnanlint.report.closing import found
 from tfnanlint.report.frame import MAX_COLUMNS, changes, line_at, line_elsewhere
-from tfnanlint.report.full import PROMISE, from_here
+from tfnanlint.report.full import PROMISE, called, from_here
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.syntax.source import Source, Span
 from tfnanlint.version import __version__
@@ -186,12 +186,12 @@ def _step(step: Step, source: Source) -> dict[str, str]:
     own = step.path == source.path and step.row <= len(source.line_starts)
     row = source.location(source.line_starts[step.row - 1]).row if own else step.row
     function = f" in {step.function}" if step.function else ""
-    tail = f" is {step.value}" if step.value else ""
+    tail, calls = f" is {step.value}" if step.value else "", called(step, source)
     return {
         "place": escape(f"{from_here(step.path)}:{row}{function}"),
         "line": line_at(source, step.row) if own else line_elsewhere(step.path, step.row),
-        "text": escape(step.text.removesuffix(tail)),
-        "value": escape(step.value),
+        "text": escape(step.text.removesuffix(tail) + ("" if step.value else calls)),
+        "value": escape(step.value and step.value + calls),
     }
 
 

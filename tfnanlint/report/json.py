@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tfnanlint.diagnostics.findings import Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.findings import Call, Edit, Finding, Fix, Step
 from tfnanlint.diagnostics.grades import grade
 from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.pipeline.check import Checked
@@ -123,8 +123,13 @@ def _step(step: Step, source: Source) -> dict[str, Any]:
             "location": {"row": step.row, "column": 1},
             "end_location": {"row": step.row, "column": 1},
         }
-    told = {"text": step.text, "value": step.value, "function": step.function}
+    told: dict[str, Any] = {"text": step.text, "value": step.value, "function": step.function}
+    told |= {"calls": [_call(call) for call in step.calls], "made": step.made and _call(step.made)}
     return {"filename": os.path.abspath(step.path), **where, **told}
+
+
+def _call(call: Call) -> dict[str, Any]:
+    return {"filename": os.path.abspath(call.path), "row": call.row, "function": call.function}
 
 
 def _fix(fix: Fix, source: Source) -> dict[str, Any]:

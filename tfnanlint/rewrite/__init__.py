@@ -1,3 +1,7 @@
-"""Rewrites: templates filled on libcst's tree, names that can be used again, proof by the hole
+"""Rewrites: templates filled with source text, names that can be used again, proof by the hole
 test.
 """
+
+from typing import Final
+
+LINE: Final = 88  # a line that most formatters leave alone

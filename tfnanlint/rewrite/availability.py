@@ -30,8 +30,6 @@ from tfnanlint.program.scope import (
     unrefined,
 )
 from tfnanlint.rewrite import side_effects as mutations
-from tfnanlint.rewrite.bindings import inspected, ownership
-from tfnanlint.rewrite.definite_assignment import is_definite, is_unbound_between
 from tfnanlint.rewrite.hole_test import NoFix
 from tfnanlint.syntax.access_paths import path_of, root_of
 from tfnanlint.syntax.edits import edits_apply
@@ -179,6 +177,9 @@ class Reach:
         """What to write at `site` for a hole; a name it needs is added to `namings`. Raises
         NoFix.
         """
+        from tfnanlint.rewrite.bindings import ownership
+        from tfnanlint.rewrite.definite_assignment import is_definite, is_unbound_between
+
         if hole.point is None:
             raise NoFix("tfnanlint does not know where the value is computed")
         local = hole.point.module is self.module
@@ -212,6 +213,8 @@ class Reach:
         """The name of a hole that the producer's own statement takes (`logits = softmax(logits)`),
         where nothing but `flagged` reads it afterwards: the statement gets another one.
         """
+        from tfnanlint.rewrite.bindings import inspected
+
         statement = self._statement_of(hole) if isinstance(hole.node, ast.Name) else None
         name, scope = getattr(hole.node, "id", ""), hole.point.scope.node
         target = (
@@ -294,6 +297,8 @@ class Reach:
         return not self._mutated(changeable, hole, site)
 
     def _bound_once(self, node: ast.expr, site: Site) -> bool:
+        from tfnanlint.rewrite.bindings import ownership
+
         scopes = ownership(self.source)
         body = scopes.around(self.source.span(site.node))
         owners = {

@@ -18,10 +18,10 @@ from io import StringIO
 from typing import Final
 
 from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.rewrite import LINE
 from tfnanlint.rewrite.imports import line_end
 from tfnanlint.syntax.source import Source, Span, Unreadable
 
-LINE: Final = 88  # a line that most formatters leave alone
 _SIMPLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
 _OPENING: Final = frozenset("([{")
 _CLOSING: Final = frozenset(")]}")

@@ -13,20 +13,17 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.rewrite import LINE
 from tfnanlint.rewrite.hole_test import NoFix, expression, only_edits_changed, same_tree
 from tfnanlint.rewrite.imports import added, is_docstring, line_end
-from tfnanlint.rewrite.line_breaks import LINE
 from tfnanlint.rewrite.spelling import Spelling, Use
+from tfnanlint.rewrite.template import Filling, fill, holes_of, without_holes
 from tfnanlint.syntax.edits import Shift, edits_apply
 from tfnanlint.syntax.enclosing import TEMPLATE_STRING, enclosing, whole_span
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Source, Span, Unreadable
-
-if TYPE_CHECKING:
-    from tfnanlint.rewrite.template import Filling
 
 __all__ = [
     "Hole",
@@ -42,8 +39,8 @@ __all__ = [
     "rewrite_many",
 ]
 
-# libcst's native parser ends the process on deep input: 75 nested parentheses in a thread with a
-# stack of 512 kB.
+# Python's own parser refuses some 100 nested brackets, and trees are walked by functions that call
+# themselves; in a thread with a stack of 512 kB there is room for fewer.
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
 _NAMING = re.compile(r"(?P<start>\w+ = )\{(?P<hole>\w+)\}")
@@ -108,8 +105,6 @@ def _renamed(
     """The edit of the name alone, where another function takes the same arguments in the same
     order: the lines stay as they are.
     """
-    from tfnanlint.rewrite.template import holes_of, without_holes
-
     names = holes_of(template)
     wanted = (
         expression(without_holes(template))
@@ -236,8 +231,6 @@ def _filled(
     is_statement: bool = False,
 ) -> str:
     """The text that a template gives in the place of a flagged span."""
-    from tfnanlint.rewrite.template import fill, holes_of
-
     used = dict.fromkeys(holes_of(template))
     missing = [name for name in used if name not in holes]
     if missing:
@@ -254,8 +247,6 @@ def _filled(
 
 
 def _filling(source: Source, flagged: Span, hole: Hole) -> Filling | None:
-    from tfnanlint.rewrite.template import Filling
-
     if hole is None:
         return None
     if isinstance(hole, str):
@@ -296,15 +287,13 @@ def _check_literal(text: str) -> None:
 
 
 def _check_size(source: Source, node: ast.expr, text: str) -> None:
-    """Refuse what libcst might not survive. Measured on the `ast` and the text, which are safe to
-    look at.
-    """
+    """Refuse what is too deep for the text that a fix writes. Measured on the tree and the text."""
     deep = len(text) > MAX_LENGTH
     stack = [] if deep else [(node, 1)]
     while stack:
         inner, depth = stack.pop()
         if isinstance(inner, ast.BoolOp):
-            depth += len(inner.values) - 2  # libcst nests what `ast` keeps flat.
+            depth += len(inner.values) - 2
         elif isinstance(inner, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             depth += len(inner.generators) - 1
         if depth > MAX_DEPTH:
@@ -314,7 +303,6 @@ def _check_size(source: Source, node: ast.expr, text: str) -> None:
             (child, depth + isinstance(child, ast.expr)) for child in ast.iter_child_nodes(inner)
         )
         if isinstance(inner, (ast.Constant, ast.JoinedStr)):
-            # Each of several literals side by side is one level for libcst.
             deep = deep or sum(map(source.segment(inner).count, "\"'")) > 2 * MAX_DEPTH
     if deep or _brackets(node, text) > MAX_DEPTH:
         raise NoFix("the expression is too long or nested too deeply to be rewritten safely")
@@ -359,8 +347,6 @@ def _check_scopes(template: str, nodes: list[ast.expr]) -> None:
     """What is put into a lambda or comprehension of the template must not change its meaning
     there.
     """
-    from tfnanlint.rewrite.template import without_holes
-
     if " for " not in template and "lambda" not in template:
         return
     bound = set()

@@ -1,19 +1,20 @@
-"""Rewrite templates filled with source text on libcst's tree. The only module that imports libcst;
-import it late.
+"""Rewrite templates filled with source text. The text decides what comes out; its tree shows that
+it means what the template says.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-import libcst as cst
-
+from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.rewrite.hole_test import NoFix, expression, same_tree, statement
 from tfnanlint.rewrite.spelling import Spelling, Use
+from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.source import Source, Span, Unreadable
 
 # Dotted names of a template that begin with one of these are canonical and are spelled as the file
 # spells them.
@@ -21,8 +22,9 @@ ROOTS = frozenset({"tf", "K", "keras", "ops", "np", "tnp", "tfp"})
 
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 _PLACEHOLDER = re.compile(r"_tfn_hole_(\d+)_")
+_KEYWORD = re.compile(r"\w+\s*=\s*")
 Words = tuple[str | None, ...]
-_LINE_END = re.compile(r"\r\n|\r|\n")
+Argument = ast.expr | ast.keyword
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ def fill(
 
     An expression is text for use within brackets: it may break over lines. With `is_statement` the
     template is one simple statement. A filling of None drops the argument in which its hole stands.
-    Raises NoFix when a filling cannot stand in its hole, is None for the first argument of a call,
-    or when libcst cannot read it, ValueError when the template itself is wrong.
+    Raises NoFix when a filling cannot stand in its hole or is None for the first argument of a
+    call, ValueError when the template itself is wrong.
     """
     names = holes_of(template)
     dropped = frozenset(index for index, name in enumerate(names) if fillings[name] is None)
@@ -69,209 +71,209 @@ def fill(
         words = tuple(
             filling.word if (filling := fillings[name]) is not None else None for name in names
         )
-        spelled = tuple((use, spell(use)) for use in _uses(template, is_statement, dropped, words))
-        return _filled(
-            template, is_statement, dropped, words, spelled, tuple(map(fillings.get, names))
-        )
+        kept = _kept(template, is_statement, dropped)
+        spelled = tuple((use, spell(use)) for use in _uses(kept, is_statement, words))
+        filled = tuple(map(fillings.get, names))
+        return _filled(kept, is_statement, words, spelled, tuple(names), filled)
     except RecursionError:
         raise NoFix("the expression is nested too deeply to be rewritten") from None
 
 
+class _Parsed:
+    """The text of a template, and where its nodes stand in it."""
+
+    def __init__(self, text: str, is_statement: bool):
+        self.text = text
+        self._lead = 0 if is_statement else 1
+        self._source = Source("", text if is_statement else f"({text}\n)")
+        body = self._source.tree.body
+        self.simple = len(body) == 1 and not {"body", "cases"} & set(body[0]._fields)
+        self.nodes = sorted(
+            (
+                node
+                for node in ast.walk(self._source.tree)
+                if isinstance(node, (ast.Call, ast.Attribute))
+            ),
+            key=lambda node: (self.span(node).end, -self.span(node).start),
+        )  # inner ones first
+
+    def span(self, node: ast.AST) -> Span:
+        span = self._source.span(node)
+        return Span(span.start - self._lead, span.end - self._lead)
+
+
 @lru_cache(maxsize=512)
-def _parse(template: str, is_statement: bool) -> cst.BaseExpression | cst.SimpleStatementLine:
+def _parsed(text: str, is_statement: bool) -> _Parsed:
+    return _Parsed(text, is_statement)
+
+
+def _occurrence(node: ast.AST) -> int | None:
+    """Which hole a node stands for."""
+    match = _PLACEHOLDER.fullmatch(node.id) if isinstance(node, ast.Name) else None
+    return int(match[1]) if match else None
+
+
+# -------------------------------------------------------------------------------------------------
+# Arguments that are left out
+
+
+@lru_cache(maxsize=512)
+def _kept(template: str, is_statement: bool, dropped: frozenset[int]) -> str:
+    """A template's text without the arguments in which dropped holes stand."""
     text = without_holes(template)
     try:
-        tree = cst.parse_statement(text) if is_statement else cst.parse_expression(text)
-    except cst.ParserSyntaxError:
+        simple = _parsed(text, is_statement).simple
+    except Unreadable:
         raise ValueError(f"the rewrite template {template!r} is not Python") from None
-    if is_statement and not isinstance(tree, cst.SimpleStatementLine):
-        raise ValueError(f"the rewrite template {template!r} is not made of simple statements")
-    return tree
+    if not simple:
+        raise ValueError(f"the rewrite template {template!r} is not one simple statement")
+    gone = {f"_tfn_hole_{index}_" for index in dropped}
+    while gone & set(re.findall(r"\w+", text)):
+        text = _without_arguments(_parsed(text, is_statement), dropped)
+    return text
+
+
+def _without_arguments(parsed: _Parsed, dropped: frozenset[int]) -> str:
+    """The text without those arguments of the innermost call in which dropped holes stand."""
+    for call in parsed.nodes:
+        if not isinstance(call, ast.Call):
+            continue
+        arguments: list[Argument] = [*call.args, *call.keywords]
+        arguments.sort(key=lambda argument: parsed.span(argument).start)
+        lost = [
+            any(_occurrence(node) in dropped for node in ast.walk(argument))
+            for argument in arguments
+        ]
+        if not any(lost):
+            continue
+        placed = [gone for gone, one in zip(lost, arguments) if not _is_named(one)]
+        if placed != sorted(placed):
+            raise ValueError("dropping a positional argument would move the ones after it")
+        if placed and placed[0]:
+            raise NoFix("what the call is made of is not written in the program, but in a layer")
+        start = parsed.text.index("(", parsed.span(call.func).end) + 1
+        texts = _divided(parsed, start, arguments, parsed.span(call).end - 1)
+        kept = [text for text, gone in zip(texts, lost) if not gone]
+        edit = Edit(Span(start, parsed.span(call).end - 1), ", ".join(kept))
+        return edits_apply(parsed.text, [edit])
+    raise ValueError("a hole without a value stands outside of any argument that could be dropped")
+
+
+def _is_named(argument: Argument) -> bool:
+    return isinstance(argument, ast.keyword) and argument.arg is not None
+
+
+def _divided(parsed: _Parsed, start: int, arguments: list[Argument], end: int) -> Iterator[str]:
+    """The texts of the arguments between the parentheses of a call, which may be in parentheses of
+    their own.
+    """
+    for argument, follower in zip(arguments, [*arguments[1:], None]):
+        comma = parsed.text.find(
+            ",", parsed.span(argument).end, end if follower is None else parsed.span(follower).start
+        )
+        stop = end if comma < 0 else comma
+        yield parsed.text[start:stop].strip()
+        start = stop + 1
+
+
+# -------------------------------------------------------------------------------------------------
+# Names as the file writes them
+
+
+def _canonical(node: ast.expr) -> str | None:
+    """The dotted name that an attribute chain spells, if it begins with a canonical root."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name) and node.id in ROOTS:
+        return ".".join([node.id, *reversed(parts)])
+    return None
+
+
+def _named(parsed: _Parsed, words: Words) -> Iterator[tuple[Use, ast.Call | ast.Attribute]]:
+    """Each use of a canonical name, inner ones first: a call, or a name that is not called."""
+    inner = {id(node.func) for node in parsed.nodes if isinstance(node, ast.Call)}
+    inner |= {
+        id(node.value)
+        for node in parsed.nodes
+        if isinstance(node, ast.Attribute) and _canonical(node) is not None
+    }
+    for node in parsed.nodes:
+        name = _canonical(node.func if isinstance(node, ast.Call) else node)
+        if name is None or isinstance(node, ast.Attribute) and id(node) in inner:
+            continue
+        yield (Use(name) if isinstance(node, ast.Attribute) else _call(name, node, words)), node
+
+
+def _call(name: str, call: ast.Call, words: Words) -> Use:
+    """The use of a name that is called."""
+    keywords = [word for word in call.keywords if word.arg is not None]
+    given = [
+        None if (index := _occurrence(word.value)) is None else words[index] for word in keywords
+    ]
+    positional = len(call.args) + len(call.keywords) - len(keywords)
+    return Use(name, positional, tuple([str(word.arg) for word in keywords]), tuple(given))
 
 
 @lru_cache(maxsize=512)
-def _uses(
-    template: str, is_statement: bool, dropped: frozenset[int], words: Words
-) -> tuple[Use, ...]:
+def _uses(text: str, is_statement: bool, words: Words) -> tuple[Use, ...]:
     """The canonical names in what is left of a template, with the arguments of their calls, each
     once.
     """
-    uses: dict[Use, None] = {}
+    return tuple(dict.fromkeys(use for use, _ in _named(_parsed(text, is_statement), words)))
 
-    def noted(use: Use) -> Spelling:
-        uses.setdefault(use)
-        return Spelling(use.name)
 
-    _parse(template, is_statement).visit(_Drop(dropped)).visit(_Spell(noted, words))
-    return tuple(uses)
+@lru_cache(maxsize=512)
+def _spelled(
+    text: str, is_statement: bool, words: Words, spelled: tuple[tuple[Use, Spelling], ...]
+) -> str:
+    """The text with its names, and the keywords of their calls, as the file writes them."""
+    parsed, spellings = _parsed(text, is_statement), dict(spelled)
+    edits: list[Edit] = []
+    for use, node in _named(parsed, words):
+        spelling = spellings[use]
+        called = node.func if isinstance(node, ast.Call) else node
+        edits.append(Edit(parsed.span(called), spelling.text))
+        written = dict(spelling.words)
+        for keyword in node.keywords if isinstance(node, ast.Call) else ():
+            if keyword.arg in written:
+                edits.append(_reworded(parsed, keyword, written[keyword.arg]))
+    return edits_apply(text, edits)
+
+
+def _reworded(parsed: _Parsed, keyword: ast.keyword, word: str) -> Edit:
+    """The edit that gives an argument another keyword; none for an empty one."""
+    start = parsed.span(keyword).start
+    stated = _KEYWORD.match(parsed.text, start)
+    assert stated is not None
+    return Edit(Span(start, stated.end()), f"{word}=" if word else "")
+
+
+# -------------------------------------------------------------------------------------------------
+# The fillings
+
+
+@lru_cache(maxsize=512)
+def _unpackable(skeleton: str, is_statement: bool) -> frozenset[int]:
+    """The holes that are arguments in their place, so that `*` can stand before them."""
+    calls = (node for node in _parsed(skeleton, is_statement).nodes if isinstance(node, ast.Call))
+    places = (_occurrence(argument) for call in calls for argument in call.args)
+    return frozenset(index for index in places if index is not None)
 
 
 @lru_cache(maxsize=512)
 def _filled(
-    template: str,
+    text: str,
     is_statement: bool,
-    dropped: frozenset[int],
     words: Words,
     spelled: tuple[tuple[Use, Spelling], ...],
+    names: tuple[str, ...],
     fillings: tuple[Filling | None, ...],
 ) -> str:
-    tree, skeleton = _prepared(template, is_statement, dropped, words, spelled)
-    return _Filled(tree, skeleton, holes_of(template), fillings, is_statement).text()
-
-
-@lru_cache(maxsize=512)
-def _prepared(
-    template: str,
-    is_statement: bool,
-    dropped: frozenset[int],
-    words: Words,
-    spelled: tuple[tuple[Use, Spelling], ...],
-):
-    """The template's tree and text without dropped arguments, with its names as the file spells
-    them.
-    """
-    tree = (
-        _parse(template, is_statement)
-        .visit(_Drop(dropped))
-        .visit(_Spell(dict(spelled).__getitem__, words))
-    )
-    return tree, _code(tree)
-
-
-def _occurrence(node: cst.CSTNode | None) -> int | None:
-    """Which hole a node stands for."""
-    match = _PLACEHOLDER.fullmatch(node.value) if isinstance(node, cst.Name) else None
-    return int(match[1]) if match else None
-
-
-class _Drop(cst.CSTTransformer):
-    """Takes out the arguments in which dropped holes stand."""
-
-    def __init__(self, dropped: frozenset[int]):
-        super().__init__()
-        self._dropped = dropped
-        # for each argument around the current node: does a dropped hole stand in it
-        self._inside: list[bool] = []
-        self._gone: set[int] = set()  # ids of arguments taken out
-
-    def visit_Arg(self, node: cst.Arg) -> None:
-        self._inside.append(False)
-
-    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg):
-        if not self._inside.pop():
-            return updated_node
-        self._gone.add(id(original_node))
-        return cst.RemoveFromParent()
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
-        if _occurrence(original_node) in self._dropped:
-            if not self._inside:
-                raise ValueError(
-                    "a hole without a value stands outside of any argument that could be dropped"
-                )
-            self._inside[-1] = True
-        return updated_node
-
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
-        gone = [id(arg) in self._gone for arg in original_node.args]
-        if not any(gone):
-            return updated_node
-        positional = [lost for lost, arg in zip(gone, original_node.args) if arg.keyword is None]
-        if positional != sorted(positional):
-            raise ValueError("dropping a positional argument would move the ones after it")
-        if positional and positional[0]:
-            raise NoFix("what the call is made of is not written in the program, but in a layer")
-        args = list(updated_node.args)
-        if args:
-            args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-        return updated_node.with_changes(args=args)
-
-
-class _Spell(cst.CSTTransformer):
-    """Writes canonical names, and the keywords of their calls, as the file writes them."""
-
-    def __init__(self, spell: Callable[[Use], Spelling], words: Words):
-        super().__init__()
-        self._spell = spell
-        self._words = words
-        self._callees: set[cst.CSTNode] = set()  # names that are spelled with their calls
-
-    def visit_Call(self, node: cst.Call) -> None:
-        if _canonical(node.func) is not None:
-            self._callees.add(node.func)
-
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
-        name = _canonical(original_node.func)
-        if name is None:
-            return updated_node
-        keywords = tuple(arg.keyword.value for arg in original_node.args if arg.keyword is not None)
-        given = tuple(
-            self._given(arg.value) for arg in original_node.args if arg.keyword is not None
-        )
-        spelling = self._spell(Use(name, len(original_node.args) - len(keywords), keywords, given))
-        words = dict(spelling.words)
-        args = [
-            arg
-            if arg.keyword is None
-            else _named(arg, words.get(arg.keyword.value, arg.keyword.value))
-            for arg in updated_node.args
-        ]
-        return updated_node.with_changes(func=cst.parse_expression(spelling.text), args=args)
-
-    def _given(self, argument: cst.BaseExpression) -> str | None:
-        """The keyword with which the text for a hole was given to another call; empty where it
-        stood in its place.
-        """
-        index = _occurrence(argument)
-        return self._words[index] if index is not None else None
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        return _canonical(node) is None
-
-    def leave_Attribute(
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
-    ) -> cst.BaseExpression:
-        name = _canonical(original_node)
-        if name is None or original_node in self._callees:
-            return updated_node
-        return cst.parse_expression(self._spell(Use(name)).text)
-
-
-def _named(arg: cst.Arg, word: str) -> cst.Arg:
-    """An argument under another keyword; in its place for an empty one."""
-    if not word:
-        return arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
-    return arg.with_changes(keyword=cst.Name(word))
-
-
-def _canonical(node: cst.BaseExpression) -> str | None:
-    """The dotted name that an attribute chain spells, if it begins with a canonical root."""
-    parts: list[str] = []
-    while isinstance(node, cst.Attribute):
-        parts.append(node.attr.value)
-        node = node.value
-    if isinstance(node, cst.Name) and node.value in ROOTS:
-        return ".".join([node.value, *reversed(parts)])
-    return None
-
-
-class _Put(cst.CSTTransformer):
-    """Puts fillings into the places of their holes."""
-
-    def __init__(self, contents: Mapping[int, cst.BaseExpression], starred: set[int]):
-        super().__init__()
-        self._contents = contents
-        self._starred = starred
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
-        return self._contents.get(_occurrence(original_node), updated_node)
-
-    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
-        if _occurrence(original_node.value) not in self._starred:
-            return updated_node
-        if original_node.keyword is not None or original_node.star:
-            raise NoFix("an argument list unpacked with * cannot be passed by name")
-        return updated_node.with_changes(star="*")
+    """The text with its names spelled and its holes filled."""
+    skeleton = _spelled(text, is_statement, words, spelled)
+    return _Filled(skeleton, names, fillings, is_statement).text()
 
 
 class _Filled:
@@ -279,13 +281,11 @@ class _Filled:
 
     def __init__(
         self,
-        tree,
         skeleton: str,
-        names: list[str],
+        names: tuple[str, ...],
         fillings: tuple[Filling | None, ...],
         is_statement: bool,
     ):
-        self._tree = tree
         self._is_statement = is_statement
         self._skeleton = skeleton
         self._texts: dict[int, str] = {}
@@ -293,6 +293,7 @@ class _Filled:
         seen: set[str] = set()
         for index in sorted(int(number) for number in _PLACEHOLDER.findall(skeleton)):
             filling = fillings[index]
+            assert filling is not None
             self._texts[index] = filling.again if names[index] in seen else filling.text
             seen.add(names[index])
             if filling.starred:
@@ -302,81 +303,32 @@ class _Filled:
         """Tries without parentheses first, then takes away each pair that the meaning does not
         need.
         """
+        if self._starred and not self._starred <= _unpackable(self._skeleton, self._is_statement):
+            raise NoFix("an argument list unpacked with * cannot be passed by name")
         wrapped = set(self._texts) - self._starred
         meant = self._meaning(wrapped)
         if meant is None:
             raise NoFix("the expression is not valid where the fix would put it")
         if self._says(set(), meant):
-            return self._render(set())
+            return self._written(set())
         for index in sorted(wrapped):
             if self._says(wrapped - {index}, meant):
                 wrapped -= {index}
-        return self._render(wrapped)
+        return self._written(wrapped)
 
     def _says(self, wrapped: set[int], meant: ast.AST) -> bool:
-        found = self._meaning(wrapped)
-        return found is not None and same_tree(found, meant)
+        tree = self._meaning(wrapped)
+        return tree is not None and same_tree(tree, meant)
 
     def _meaning(self, wrapped: set[int]) -> ast.AST | None:
-        text = self._as_text(wrapped)
+        text = self._written(wrapped)
         return statement(text) if self._is_statement else expression(text)
 
-    def _render(self, wrapped: set[int]) -> str:
-        contents = {index: _contents(text) for index, text in self._texts.items()}
-        contents |= {index: _parenthesised(contents[index]) for index in wrapped}
-        text = _code(self._tree.visit(_Put(contents, self._starred)))
-        if text != self._as_text(wrapped):
-            raise NoFix("the fix would change how the expression is written")
-        return text
+    def _written(self, wrapped: set[int]) -> str:
+        """The text with parentheses around some of its fillings."""
+        return _PLACEHOLDER.sub(lambda match: self._piece(int(match[1]), wrapped), self._skeleton)
 
-    def _as_text(self, wrapped: set[int]) -> str:
-        """What libcst must give, byte for byte."""
-        return _PLACEHOLDER.sub(lambda match: self._written(int(match[1]), wrapped), self._skeleton)
-
-    def _written(self, index: int, wrapped: set[int]) -> str:
+    def _piece(self, index: int, wrapped: set[int]) -> str:
         if index in wrapped:
             return f"({self._texts[index]})"
         return "*" * (index in self._starred) + self._texts[index]
-
-
-def _code(tree: cst.CSTNode) -> str:
-    """The text of a tree; of a statement, without its line end."""
-    if isinstance(tree, cst.SimpleStatementLine):
-        tree = tree.with_changes(
-            trailing_whitespace=cst.TrailingWhitespace(newline=cst.Newline(value="\n"))
-        )
-        return cst.Module([]).code_for_node(tree)[:-1]
-    return cst.Module([]).code_for_node(tree)
-
-
-@lru_cache(maxsize=512)
-def _contents(text: str) -> cst.BaseExpression:
-    """The tree of an expression's text, which may be cut out of brackets: parsed in parentheses,
-    and unwrapped.
-    """
-    try:
-        node = cst.parse_expression(f"({text})")
-    except cst.ParserSyntaxError:
-        raise NoFix("the expression uses syntax that the rewriter cannot read") from None
-    end = _LINE_END.search(text)
-    if end:
-        # libcst leaves out the line end it takes for the file's own, which is the first it meets.
-        node = node.visit(_LineEnds(end[0]))
-    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
-
-
-class _LineEnds(cst.CSTTransformer):
-    def __init__(self, default: str):
-        super().__init__()
-        self._default = default
-
-    def leave_Newline(self, original_node: cst.Newline, updated_node: cst.Newline) -> cst.Newline:
-        return (
-            updated_node if updated_node.value else updated_node.with_changes(value=self._default)
-        )
-
-
-def _parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
-    return node.with_changes(
-        lpar=[cst.LeftParen(), *node.lpar], rpar=[*node.rpar, cst.RightParen()]
-    )

@@ -27,9 +27,9 @@ from tfnanlint.ops.traits import (
     WRITTEN_ROOTS,
 )
 from tfnanlint.program.scope import Point
+from tfnanlint.rewrite import LINE
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rewrite.epsilons import survives, written
-from tfnanlint.rewrite.line_breaks import LINE
 from tfnanlint.rule.logarithms import (
     absorbed_bound,
     floor_of,

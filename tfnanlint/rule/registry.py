@@ -43,7 +43,6 @@ from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
 from tfnanlint.ops.traits import CLIPS
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, Naming, Outside, Reach, argument
-from tfnanlint.rewrite.bindings import bindings
 from tfnanlint.rewrite.epsilons import epsilon, survives, under_power
 from tfnanlint.rewrite.kept_arguments import with_name
 from tfnanlint.rewrite.spelling import Speller, Use
@@ -597,7 +596,7 @@ class Context:
             certainty,
             differentiated=site.gradient(as_of),
             range=words(value) if value is not None else "",
-            trace=trace(value) if value is not None and not self.repairing else (),
+            trace=trace(value, site) if value is not None and not self.repairing else (),
             modes=modes,
             fixes=fixes,
             no_fix=no_fix,
@@ -747,6 +746,8 @@ class Context:
         With `without`, statements that are taken out as well, the site may also be what the
         statement assigns.
         """
+        from tfnanlint.rewrite.bindings import bindings
+
         if not self.repairing:
             return []
         from tfnanlint.rewrite import rewriter as rewrite
@@ -808,6 +809,8 @@ class Context:
         self, site: Site, parts: list[Part], *, title: str, claim: Claim, cost: str = ""
     ) -> list[Fix]:
         """One fix made of several replacements."""
+        from tfnanlint.rewrite.bindings import bindings
+
         if not self.repairing:
             return []
         from tfnanlint.rewrite import rewriter as rewrite

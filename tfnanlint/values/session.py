@@ -33,8 +33,9 @@ class Session:
 
     `stamps` is the number of the last try of an assumption. `active_loops`, `asking` and `inlined`
     count the loops that are tried, the parameters whose callers are asked, and the calls that are
-    followed. `terms` has the terms of values by their tokens and, where they were cut
-    off (`terms_cut` times), by the depth.
+    followed. `calls` has, by the origin of what a call of a function of the program gave, each such
+    call and the point at which it stands. `terms` has the terms of values by their tokens and,
+    where they were cut off (`terms_cut` times), by the depth.
     """
 
     def __init__(self, drafting: bool, allowance: float = INF, limit: int = 0) -> None:
@@ -52,6 +53,7 @@ class Session:
         self.stamps = 0
         self.terms: dict[tuple[int, int], Any] = {}
         self.terms_cut = 0
+        self.calls: dict[Any, list[tuple[Any, Any]]] = {}
 
     @property
     def sees_callers(self) -> bool:
