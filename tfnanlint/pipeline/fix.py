@@ -21,6 +21,7 @@ from tfnanlint.files.write import Refused, encoded, write
 from tfnanlint.rewrite.bindings import back, clash, misnamed, moved
 from tfnanlint.rewrite.hole_test import only_edits_changed
 from tfnanlint.rewrite.line_breaks import line_breaks, style_of
+from tfnanlint.rewrite.template import written_by_libcst
 from tfnanlint.syntax.edits import Shift, composed, edits_apply, in_order
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.source import Source, Span, Uneditable, Unreadable, decode, encode, fixable
@@ -69,7 +70,13 @@ def fix_source(
     With `execute` each fix is executed too, and one that does not hold what it claims is left out;
     the findings that are applied carry their verdicts.
     """
-    work = _Work(source, analyse, allowed, execute)
+    with written_by_libcst():
+        return _fixed(_Work(source, analyse, allowed, execute))
+
+
+def _fixed(work: _Work) -> FixResult:
+    """What the rounds of fixes make of a source."""
+    source = work.source
     if any(map(work.offer, work.findings)) and not fixable(source.encoding):
         problem = (
             f"not fixed: its encoding {source.encoding} cannot be written back without changing its"

@@ -1,5 +1,5 @@
-"""Rewrites: templates filled with source text, names that can be used again, proof by the hole
-test.
+"""Rewrites: templates filled with source text and written by libcst, names that can be used again,
+proof by the hole test.
 """
 
 from typing import Final

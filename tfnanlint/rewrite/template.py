@@ -1,5 +1,5 @@
 """Rewrite templates filled with source text. The text decides what comes out; its tree shows that
-it means what the template says.
+it means what the template says. What goes into a file is written by libcst (see `concrete`).
 """
 
 from __future__ import annotations
@@ -7,6 +7,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +25,8 @@ ROOTS = frozenset({"tf", "K", "keras", "ops", "np", "tnp", "tfp"})
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 _PLACEHOLDER = re.compile(r"_tfn_hole_(\d+)_")
 _KEYWORD = re.compile(r"\w+\s*=\s*")
+# Whether the text is taken from libcst's tree.
+_WRITES: ContextVar[bool] = ContextVar("_WRITES", default=False)
 Words = tuple[str | None, ...]
 Argument = ast.expr | ast.keyword
 
@@ -38,6 +42,18 @@ class Filling:
     again: str
     starred: bool = False
     word: str | None = None
+
+
+@contextmanager
+def written_by_libcst() -> Iterator[None]:
+    """Within it, templates are filled on libcst's tree, for text that goes into a file. To find out
+    whether there is a fix, and to show it, libcst need not be loaded.
+    """
+    token = _WRITES.set(True)
+    try:
+        yield
+    finally:
+        _WRITES.reset(token)
 
 
 def holes_of(template: str) -> list[str]:
@@ -74,7 +90,7 @@ def fill(
         kept = _kept(template, is_statement, dropped)
         spelled = tuple((use, spell(use)) for use in _uses(kept, is_statement, words))
         filled = tuple(map(fillings.get, names))
-        return _filled(kept, is_statement, words, spelled, tuple(names), filled)
+        return _filled(kept, is_statement, words, spelled, tuple(names), filled, _WRITES.get())
     except RecursionError:
         raise NoFix("the expression is nested too deeply to be rewritten") from None
 
@@ -270,10 +286,12 @@ def _filled(
     spelled: tuple[tuple[Use, Spelling], ...],
     names: tuple[str, ...],
     fillings: tuple[Filling | None, ...],
+    writes: bool,
 ) -> str:
     """The text with its names spelled and its holes filled."""
     skeleton = _spelled(text, is_statement, words, spelled)
-    return _Filled(skeleton, names, fillings, is_statement).text()
+    filled = _Filled(skeleton, names, fillings, is_statement)
+    return filled.written() if writes else filled.text()
 
 
 class _Filled:
@@ -300,8 +318,23 @@ class _Filled:
                 self._starred.add(index)
 
     def text(self) -> str:
-        """Tries without parentheses first, then takes away each pair that the meaning does not
-        need.
+        """The text with the parentheses that its meaning needs."""
+        return self._written(self._wrapped())
+
+    def written(self) -> str:
+        """The same as libcst writes it. Raises NoFix where that is another text."""
+        from tfnanlint.rewrite import concrete
+
+        wrapped = frozenset(self._wrapped())
+        starred = frozenset(self._starred)
+        text = concrete.put(self._skeleton, self._texts, wrapped, starred, self._is_statement)
+        if text != self._written(set(wrapped)):
+            raise NoFix("the fix would change how the expression is written")
+        return text
+
+    def _wrapped(self) -> set[int]:
+        """The holes that need parentheses: tries without any first, then takes away each pair that
+        the meaning does not need.
         """
         if self._starred and not self._starred <= _unpackable(self._skeleton, self._is_statement):
             raise NoFix("an argument list unpacked with * cannot be passed by name")
@@ -310,11 +343,11 @@ class _Filled:
         if meant is None:
             raise NoFix("the expression is not valid where the fix would put it")
         if self._says(set(), meant):
-            return self._written(set())
+            return set()
         for index in sorted(wrapped):
             if self._says(wrapped - {index}, meant):
                 wrapped -= {index}
-        return self._written(wrapped)
+        return wrapped
 
     def _says(self, wrapped: set[int], meant: ast.AST) -> bool:
         tree = self._meaning(wrapped)
