@@ -15,6 +15,7 @@ from tfnanlint.cli import main
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Claim
 from tfnanlint.diagnostics.verdicts import Proof, Verdict
+from tfnanlint.prove.comparison import _off
 from tfnanlint.prove.host import MISSING, Host, Unavailable
 from tfnanlint.prove.program import TENSOR, Input, Program, Range, Step
 from tfnanlint.prove.run import Prover
@@ -155,6 +156,7 @@ def job_of(original: Program, fixed: Program | None = None) -> dict[str, object]
         "fixed": None if fixed is None else fixed.as_dict(),
         "equal": False,
         "says_dead": False,
+        "says_digits": False,
         "says_error": False,
         "modes": ["eager", "graph", "xla"],
         "differentiated": "yes",
@@ -189,6 +191,48 @@ def test_a_slope_leads_to_a_number_that_no_edge_is():
     with Host(2.0) as host:
         answer = host.run(job_of(Program((point,), (away, root), "root", "root")))
         assert answer["status"] == "proved", answer
+
+
+def test_no_time_is_lost_where_no_gradient_comes_through():
+    relu = Step("relu", ("tf.nn.relu(x)",), "relu", Range(), inside=True)
+    soft = Step("soft", ("tf.nn.softmax(relu)",), "softmax", Range(), inside=True)
+    classes = Step("classes", ("tf.argmax(soft, -1)",), "argmax", Range())
+    share = Step("share", ("tf.reduce_mean(tf.cast(classes, tf.float32))",), "mean", Range())
+    point = Input("x", "x", TENSOR, Range(), "float32")
+    original = Program((point,), (relu, soft, classes, share), "soft", "share")
+    fixed = replace(original, steps=(replace(relu, spellings=("x",)), soft, classes, share))
+    with Host(10.0) as host:
+        answer = host.run({**job_of(original, fixed), "says_dead": True})
+        assert answer["status"] == "not reproduced", answer
+        assert answer["tried"] < 300
+
+
+def test_a_slice_has_its_share_of_the_time_whatever_those_before_it_took():
+    source = Source("/nowhere/p.py", HEAD + ACCURACY)
+    (finding,) = [one for one in repository.findings(source) if one.code == "TFN501"]
+    jobs = []
+
+    def run(job):
+        jobs.append(job)
+        return {"status": "not reproduced", "reason": "", "mended": None, "seconds": 6.0}
+
+    prover = Prover(5.0)
+    prover._host.run = run
+    prover.verdict(source, replace(finding, fixes=()))
+    assert len(jobs) > 1 and jobs[0]["seconds"] < 5.0
+
+
+ACCURACY = (
+    "def f(h, w, y):\n    p = tf.nn.softmax(tf.nn.relu(tf.matmul(h, w)))\n"
+    "    right = tf.equal(tf.argmax(p, 1), tf.argmax(y, 1))\n"
+    "    return tf.reduce_mean(tf.cast(right, tf.float32))\n"
+)
+
+
+def test_a_difference_to_nothing_is_that_of_the_numbers():
+    np = pytest.importorskip("numpy")
+    assert _off(np.array([0.25, 0.0]), np.zeros(2), 1e-3) == 0.25
+    assert _off(np.array([0.25, 0.0]), np.array([0.5, 0.0]), 1e-3) == 0.5
 
 
 def test_a_slice_that_takes_too_long_is_ended():
