@@ -157,6 +157,7 @@ def job_of(original: Program, fixed: Program | None = None) -> dict[str, object]
         "equal": False,
         "says_dead": False,
         "says_digits": False,
+        "says_form": False,
         "says_error": False,
         "modes": ["eager", "graph", "xla"],
         "differentiated": "yes",
@@ -191,6 +192,69 @@ def test_a_slope_leads_to_a_number_that_no_edge_is():
     with Host(2.0) as host:
         answer = host.run(job_of(Program((point,), (away, root), "root", "root")))
         assert answer["status"] == "proved", answer
+
+
+X = Input("x", "x", TENSOR, Range(), "float32")
+
+
+def step(name: str, text: str, inside: bool = False) -> Step:
+    return Step(name, (text,), name, Range(), inside, name)
+
+
+KINDS = {
+    "a part of the flagged expression that does not run": (
+        [step("p", "x.prob(1.0)", True), step("log", "tf.math.log(p)", True)],
+        None,
+        {},
+    ),
+    "a form that begins before the flagged place": (
+        [step("e", "tf.exp(x)"), step("none", "e * 0.0", True)],
+        None,
+        {"says_form": True},
+    ),
+    "digits, without a fix": (
+        [step("e", "tf.exp(1e-7 * tf.tanh(x))", True), step("rest", "1.0 - e", True)],
+        None,
+        {"says_digits": True},
+    ),
+    "data of gaps only": (
+        [step("kept", "tf.boolean_mask(x, x == x)"), step("mean", "tf.reduce_mean(kept)", True)],
+        "tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), tf.float32))",
+        {},
+    ),
+    "one row": (
+        [step("n", "tf.cast(tf.shape(x)[0], tf.float32) - 1.0"), step("over", "1.0 / n", True)],
+        None,
+        {"differentiated": "no"},
+    ),
+    "a gradient that another operation spoils, too": (
+        [
+            step("one", "1.0 / (1.0 - tf.exp(-x))", True),
+            step("both", "tf.where(x == 0.0, 0.5, one - 1.0 / x)"),
+        ],
+        "tf.where(x == 0.0, 0.5, 1.0 / tf.where(x == 0.0, 1.0, 1.0 - tf.exp(-x)) - 1.0 / x)",
+        {"equal": True, "site": "one"},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def host():
+    with Host(20.0) as made:
+        yield made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_finds(host, kind):
+    steps, repaired, more = KINDS[kind]
+    site = more.pop("site", steps[-1].name)
+    original = Program((X,), tuple(steps), site, steps[-1].name)
+    fixed = None
+    if repaired:
+        last = step(steps[-1].name, repaired)
+        fixed = replace(original, steps=(*steps[:-1], last), site=last.name)
+    answer = host.run({**job_of(original, fixed), "modes": ["eager"], **more})
+    assert answer["status"] == "proved", answer
 
 
 def test_no_time_is_lost_where_no_gradient_comes_through():

@@ -61,12 +61,17 @@ class Run:
         """Whether a result is not finite, or a gradient where one is taken."""
         return not (_finite(self.values) if differentiated == "no" else self.finite)
 
-    def kind(self, differentiated: str) -> str:
-        """How the flagged expression fails: in its value while all before it is finite, or in the
-        gradient with respect to what it is made of; empty where it does not.
+    def kind(self, differentiated: str, form: bool = False) -> str:
+        """How the flagged expression fails: in its value while all before it is finite (but for a
+        `form` that begins before it), or in the gradient with respect to what it is made of; empty
+        where it does not.
         """
         if not _finite(self.flagged):
-            if not self.upstream_finite or _finite(self.values) and differentiated == "no":
+            if (
+                not (self.upstream_finite or form)
+                or _finite(self.values)
+                and differentiated == "no"
+            ):
                 return ""
             # a clip or a choice may hide it, from the gradient too
             return "" if _finite([*self.values, *self.gradients]) else self.any_kind

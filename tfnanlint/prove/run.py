@@ -12,7 +12,7 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Claim, Finding, Fix
 from tfnanlint.diagnostics.verdicts import InMode, Proof, Verdict, Witness
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.prove.beyond import BEYOND_VALUES, SAYS_DEAD, SAYS_DIGITS, SAYS_ERROR
+from tfnanlint.prove.beyond import BEYOND_VALUES, SAYS_DEAD, SAYS_DIGITS, SAYS_ERROR, SAYS_FORM
 from tfnanlint.prove.host import Host
 from tfnanlint.prove.places import Slices, slices
 from tfnanlint.prove.slices import Unsupported
@@ -130,6 +130,7 @@ class Prover:
                 "equal": chosen.fix is not None and chosen.fix.claim is Claim.EQUAL,
                 "says_dead": finding.code in SAYS_DEAD,
                 "says_digits": finding.code in SAYS_DIGITS,
+                "says_form": finding.code in SAYS_FORM,
                 "says_error": finding.code in SAYS_ERROR,
                 "differentiated": finding.differentiated.value,
                 "modes": self._modes,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from tfnanlint.prove.points import (
     Point,
     hazards,
     layouts,
+    of_one_row,
     ordinary,
     plain,
     with_nan,
@@ -102,6 +104,7 @@ class Search:
         self.differentiated = job["differentiated"]
         self.says_dead = job["says_dead"]  # the finding is about a gradient that is 0
         self.says_digits = job["says_digits"]  # ... about digits that are lost
+        self.says_form = job["says_form"]  # ... about a form that begins before the flagged place
         self.says_error = job["says_error"]  # ... about numbers that an op refuses
         self.equal = job["equal"]  # the fix is to give the same numbers everywhere
         self.modes: Sequence[str] = job["modes"]
@@ -161,17 +164,24 @@ class Search:
                 break
             if rank in ranks and running:
                 continue
-            point = ordinary(self.inputs, layout, self.draw)
-            runner = self._runner_of(self.original)
             try:
-                runner.prepare(point, layout)
+                running.append(self._running_in(layout))
             except StepFailed as error:
                 if self._failed is None or error.at > self._failed.at:
                     self._failed = error
                 continue
             ranks.add(rank)
-            running.append((layout, runner, self._prepared(point, layout)))
+        if running:
+            with suppress(StepFailed):
+                running.append(self._running_in(of_one_row(running[0][0])))
         return running
+
+    def _running_in(self, layout: Layout) -> tuple[Layout, Runner, Runner | None]:
+        """A layout with what runs the slices in it. Raises `StepFailed`."""
+        point = ordinary(self.inputs, layout, self.draw)
+        runner = self._runner_of(self.original)
+        runner.prepare(point, layout)
+        return layout, runner, self._prepared(point, layout)
 
     def _retreats(self) -> bool:
         """Take what the step gives that fails in all layouts as an input; False where it cannot be:
@@ -236,15 +246,18 @@ class Search:
         return True
 
     def _cut_before(self, failed: Step) -> Step | None:
-        """The step that is not computed any more: the one that failed, or where that is part of
-        what the finding is about, one that it is made of.
+        """The step that is not computed any more: the one that failed, or one that it is made of;
+        never what the finding is about.
         """
         known = {step.name: step for step in self.original.steps}
         operands = [known[name] for name in NAMES.findall(failed.spellings[0]) if name in known]
-        for step in (failed, *operands):
-            if not step.inside and self.original.site not in self.original.behind(step.name):
-                return step
-        return None
+        steps = [
+            step
+            for step in (failed, *operands)
+            if self.original.site not in self.original.behind(step.name)
+        ]
+        # a part of the flagged expression only where nothing before it can be cut
+        return min(steps, key=lambda step: step.inside, default=None)
 
     def _prepared(self, point: Point, layout: Layout) -> Runner | None:
         if self.fixed is None:
@@ -394,12 +407,14 @@ class Search:
 
     def _at(self, point: Point, layout: Layout, before: Run) -> Evidence | None:
         """The evidence of a point, run eagerly."""
-        kind = before.kind(self.differentiated)
+        kind = before.kind(self.differentiated, self.says_form)
         if not kind and (self._repaired is None or before.finite):
             return None
         after = None if self._repaired is None else self._repaired.run(point, layout)
         mended = None if after is None else not after.error and after.finite
-        if mended is False and (not kind or self.equal):
+        if mended is False and self.equal and kind == "gradient" and not self.says_digits:
+            mended = None  # another operation may spoil it, too
+        elif mended is False and (not kind or self.equal):
             return None  # what the fix is not about, or a number that is too large for both
         if not kind and not mended:
             return None
@@ -471,7 +486,9 @@ class Search:
         return None
 
     def _inexact(self, finite: Sequence[_Finite], layout: Layout) -> Evidence | None:
-        """A point at which digits are lost, and not in the repaired slice."""
+        """A point at which digits are lost, and not in the repaired slice, if there is one."""
+        if self._repaired is None:
+            return self._rounded(finite, layout)
         for each in self._beside(finite, layout):
             assert each.after is not None
             lost = self._lost(each.point, layout, each.run, each.after)
@@ -479,6 +496,18 @@ class Search:
                 return Evidence(
                     "digits", lost, "eager", each.point, layout, each.run, each.after, True
                 )
+        return None
+
+    def _rounded(self, finite: Sequence[_Finite], layout: Layout) -> Evidence | None:
+        """A point at which digits are lost, for a finding without a fix that says so."""
+        if not self.says_digits or self._runner is None:
+            return None
+        for each in finite[:_MOST_FINITE]:
+            exact = self._runner.exact(each.point, layout)
+            off = 0.0 if exact is None else each.run.error_of(exact)
+            if off >= _LOST:
+                said = f"{off:.0%} of the value is rounding error"
+                return Evidence("digits", said, "eager", each.point, layout, each.run, None, None)
         return None
 
     def _lost(self, point: Point, layout: Layout, before: Run, after: Run) -> str:
