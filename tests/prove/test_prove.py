@@ -222,6 +222,19 @@ KINDS = {
         "tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), tf.float32))",
         {},
     ),
+    "data of gaps only, which the gradient sees": (
+        [
+            step("kept", "tf.boolean_mask(tf.square(x), x == x)"),
+            step("mean", "tf.reduce_mean(kept)", True),
+        ],
+        "tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), tf.float32))",
+        {},
+    ),
+    "an error of Keras about numbers": (
+        [step("l", "keras.ops.cholesky(keras.ops.matmul(x, keras.ops.transpose(x)))", True)],
+        None,
+        {"says_error": True, "differentiated": "no"},
+    ),
     "one row": (
         [step("n", "tf.cast(tf.shape(x)[0], tf.float32) - 1.0"), step("over", "1.0 / n", True)],
         None,

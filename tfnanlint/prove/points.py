@@ -74,6 +74,7 @@ def _layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
         dtypes = tuple(dtype if at == first else plain[at] for at in range(len(inputs)))
         yield Layout(shaped((3, 4), {}), dtypes)
         yield Layout(shaped((3, 4), {first: (3,)}), dtypes)
+        yield Layout(shaped((3, 4), {first: (3, 1)}), dtypes)
         yield Layout(shaped((3, 4), {first: ()}), dtypes)
     pairs = itertools.product(((4, 3), (4,), (3,), (4, 4)), tensors, tensors)
     for second_shape, first, second in pairs:

@@ -39,7 +39,7 @@ _MOST_ORDINARY = 12  # points at which a finding about finite values is tried fi
 _MOST_FINITE = 60  # points at which a finite run is compared with the repaired one
 _IN_MODES = 40  # points that are tried as a graph, and compiled
 _TELLING = re.compile(
-    r"Input (?:matrix )?is not invertible|decomposition was not successful"
+    r"Input (?:matrix )?is not invertible|decomposition (?:was not successful|failed)"
     r"|Received a label value of -?\d+ which is outside the valid range"
 )
 _WANTS_FLOATS = re.compile(r"allowed values: [^\[]*\bfloat\b(?![^\[]*\bint32\b)")
@@ -432,11 +432,14 @@ class Search:
         if before.tests_unlike(after):
             said = "the condition comes out otherwise where the data hold NaN"
             return Evidence("test", said, "eager", point, layout, before, after, True)
-        if before.finite or not after.finite:
+        if before.finite or after.fails("no"):
             return None
         kind = before.any_kind
+        if not after.finite and kind == "gradient":
+            return None
         said = f"{before.words(kind)}, where the data hold NaN"
-        return Evidence(kind, said, "eager", point, layout, before, after, True)
+        mended = True if after.finite else None  # the gradient at a gap, which nobody takes
+        return Evidence(kind, said, "eager", point, layout, before, after, mended)
 
     def _in_modes(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
         """What only a graph, or only XLA shows, at points that are finite eagerly."""
