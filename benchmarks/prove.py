@@ -4,6 +4,8 @@
     python benchmarks/prove.py --wants              # every want site of fixtures/rules
     python benchmarks/prove.py --files DIR --sample 300 --json OUT
     python benchmarks/prove.py --again OUT           # the same findings once more
+    python benchmarks/prove.py --wants --json OUT --resume   # go on where OUT ends
+    python benchmarks/prove.py --wants --json OUT --retry    # once more what OUT has not proved
 
 Prints, for each set, how many findings are proved, not reproduced and unsupported, how many proved
 ones are mended by their fix, the times, and with --list every finding that is not proved.
@@ -35,11 +37,13 @@ from tfnanlint.dev.wants import (
     reasons,
 )
 from tfnanlint.diagnostics.findings import Finding
-from tfnanlint.diagnostics.verdicts import Proof, Verdict
-from tfnanlint.prove.run import Prover
+from tfnanlint.diagnostics.verdicts import Proof, Verdict, Witness
+from tfnanlint.prove.run import MODES, Prover
 from tfnanlint.syntax.source import Source, Unreadable
 
 _SEED = 5
+
+Key = tuple[str, int, str]
 
 
 @dataclass
@@ -93,9 +97,21 @@ class Tally:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--wants", action="store_true", help="all want sites, not a sample")
-    parser.add_argument("--files", type=Path, help="a directory of code instead of the fixtures")
+    parser.add_argument(
+        "--files",
+        type=Path,
+        help="a directory of code, or a list of files, in the place of fixtures",
+    )
     parser.add_argument("--again", type=Path, help="the findings of a file that --json wrote")
     parser.add_argument("--json", type=Path, help="write every verdict there, a line each")
+    parser.add_argument("--resume", action="store_true", help="keep the verdicts of --json's file")
+    parser.add_argument(
+        "--retry", action="store_true", help="keep the proved ones of --json's file"
+    )
+    parser.add_argument(
+        "--part", metavar="K/N", default="1/1", help="every Nth finding from the Kth"
+    )
+    parser.add_argument("--modes", default=",".join(MODES), help="(default: %(default)s)")
     parser.add_argument("--set", action="append", choices=("programs", "claims", "wants"))
     parser.add_argument("--each", type=int, help="at most so many want sites of a rule")
     parser.add_argument("--sample", type=int, default=120, help="findings of a set (default: 120)")
@@ -105,13 +121,18 @@ def main() -> int:
     arguments = parser.parse_args()
     needed: set[Reason] = set()
     failures: list[str] = []
+    known = _known(arguments)
     with (
-        open(arguments.json or os.devnull, "w", encoding="utf-8") as lines,
-        Prover(arguments.budget) as prover,
+        open(arguments.json or os.devnull, "a" if known else "w", encoding="utf-8") as lines,
+        Prover(arguments.budget, arguments.modes.split(",")) as prover,
     ):
         for name, places in sets(arguments):
             tally = Tally(name)
             for source, finding in chosen(arguments, name, places):
+                verdict = known.get(_key(source.path, finding.span.start, finding.code))
+                if verdict is not None:
+                    tally.add(source, finding, verdict)
+                    continue
                 verdict = prover.verdict(source, finding)
                 tally.add(source, finding, verdict)
                 lines.write(json.dumps(as_row(name, source, finding, verdict)) + "\n")
@@ -129,6 +150,11 @@ def main() -> int:
 
 def chosen(arguments: argparse.Namespace, name: str, places: list[Place]) -> list[Place]:
     """Those findings of a set that are to be proved."""
+    part, parts = map(int, arguments.part.split("/"))
+    return _all_chosen(arguments, name, places)[part - 1 :: parts]
+
+
+def _all_chosen(arguments: argparse.Namespace, name: str, places: list[Place]) -> list[Place]:
     if arguments.only:
         places = [one for one in places if one[1].code.startswith(arguments.only)]
     if arguments.each:
@@ -177,13 +203,37 @@ def as_row(name: str, source: Source, finding: Finding, verdict: Verdict) -> dic
     }
 
 
+def _key(path: str, start: int, code: str) -> Key:
+    """What a finding is known by in a file of verdicts."""
+    return path, start, code
+
+
+def _known(arguments: argparse.Namespace) -> dict[Key, Verdict]:
+    """The verdicts in the file of --json that are kept, by finding; the last one of each."""
+    path = arguments.json
+    if path is None or not path.exists() or not (arguments.resume or arguments.retry):
+        return {}
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    known = {_key(row["path"], row["start"], row["code"]): _verdict(row) for row in rows}
+    if not arguments.retry:
+        return known
+    return {key: verdict for key, verdict in known.items() if verdict.is_proved}
+
+
+def _verdict(row: dict[str, Any]) -> Verdict:
+    """The verdict of a row, with what its witness says only."""
+    witness = Witness(row["said"], "", (), "") if row["said"] else None
+    proof, seconds = Proof(row["proof"]), row["seconds"]
+    return Verdict(proof, row["reason"], witness, row["mended"], row["fix"], "", seconds)
+
+
 def sets(arguments: argparse.Namespace):
     """The sets of findings, each with its name."""
     if arguments.again:
         yield str(arguments.again), _again(arguments.again.read_text().splitlines())
         return
     if arguments.files:
-        yield str(arguments.files), _all(sorted(arguments.files.rglob("*.py")))
+        yield str(arguments.files), _all(_files(arguments.files))
         return
     chosen = arguments.set or ("programs", "claims", "wants")
     fixtures = repository.ROOT / "fixtures"
@@ -193,6 +243,13 @@ def sets(arguments: argparse.Namespace):
         yield "claims", _all(sorted((fixtures / "claims").glob("*.py")))
     if "wants" in chosen:
         yield "want sites", of_rules()
+
+
+def _files(path: Path) -> list[Path]:
+    """The Python files of a directory, or those that a file lists."""
+    if path.is_dir():
+        return sorted(path.rglob("*.py"))
+    return [Path(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def _all(paths: list[Path]) -> list[Place]:

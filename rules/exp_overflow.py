@@ -13,7 +13,7 @@ Repair: bound the exponent from above | the exponential is Inf | value and gradi
 exponents above the bound become the bound and get no gradient
 
 Repair: use the stable form of the whole expression, such as `tf.nn.softmax` | the exponential
-inside is Inf, and the result NaN | value and gradient are finite | nothing: the same function
+inside is Inf, and the result NaN | value and gradient are finite | nothing (the same function)
 
 Bad:
     rate = tf.exp(tf.maximum(scores, 100.0))

@@ -25,6 +25,9 @@ value, where the difference is only compared with something (`abs(ratio - 1) > 0
 digits are lost in a later sum anyway (`0.5 + 0.5 * sign(z) * (1 - exp(-abs(z)))`), and where
 nothing is differentiated. The overflow for large `x` is the same in both forms.
 
+Often harmless: a difference by which nothing is divided, because its error is at most 6e-8, which
+only a quotient makes large.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/expm1
 
 Why differences of nearly equal numbers lose digits:

@@ -15,7 +15,7 @@ See it:
     (2.0, nan)
 
 Repair: write the power as a product, `x * x` | the derivative at 0 is NaN | every derivative is
-finite | nothing: the same function
+finite | nothing (the same function)
 
 Bad:
     with tf.GradientTape(persistent=True) as tape:

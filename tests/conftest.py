@@ -44,3 +44,12 @@ def settings_of_tensorflow_as_they_were(request):
     assert {name for name, on in options.items() if on is name.startswith("disable_")} == set()
     assert not tf.config.functions_run_eagerly()
     assert not tf.config.optimizer.get_jit()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what tests have counted, also those of xdist's workers."""
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    for report in reports:
+        for name, text in report.user_properties:
+            if name == "summary":
+                terminalreporter.write_line(text)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MARK = "tfnanlint_allow_nan"
 _SECTION = "tfnanlint"
-_MISSING = "--tfnanlint-trace needs TensorFlow: pip install 'tfnanlint[prove]'"
 _MOST = 10  # explanations of a run: each test that fails so may be led to the same line
 
 
@@ -54,7 +53,9 @@ class Tracer:
 
     def pytest_sessionstart(self) -> None:
         if importlib.util.find_spec("tensorflow") is None:
-            raise pytest.UsageError(_MISSING)
+            from tfnanlint.prove.host import MISSING
+
+            raise pytest.UsageError(f"--tfnanlint-trace: {MISSING}")
         # before the tests are imported: what they make then is checked, too
         from tfnanlint.trace.watched import begin
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tfnanlint.cli import main
+from tfnanlint.cli import explain_log, main
 from tfnanlint.dev import repository
 
 LOGS = repository.ROOT / "fixtures" / "logs"
@@ -73,3 +73,32 @@ def test_why_there_is_no_finding_is_said(explain):
     code, out, _ = explain("tf25_cholesky.log", "segment_keras.py")
     assert code == 1
     assert "No finding explains it: the log names /home/me/gp/kernels.py" in out
+
+
+MET = """Traceback (most recent call last):
+  File "safe.py", line {row}, in loss_of
+    return tf.math.{op}(x)
+tensorflow.python.framework.errors_impl.InvalidArgumentError:
+
+!!! Detected Infinity or NaN in output 0 of eagerly-executing op "{op}" (# of outputs: 1) !!!
+  dtype: <dtype: 'float32'>
+  shape: (2,)
+"""
+
+
+def test_one_linter_looks_for_more_and_that_is_said(explain, monkeypatch, tmp_path):
+    made = []
+    linter_of = explain_log.linter_of
+
+    def counted(arguments):
+        made.append(linter_of(arguments))
+        return made[-1]
+
+    monkeypatch.setattr(explain_log, "linter_of", counted)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "safe.py").write_text("import tensorflow as tf\n\n\nprint(1)\nprint(2)\n")
+    text = MET.format(row=4, op="Log") + "\n" + MET.format(row=5, op="Sqrt")
+    code, out, _ = explain("-", given=text.encode())
+    assert code == 1
+    assert " ".join(out.split()).count("not even with --preview --certainty unknown") == 2
+    assert len(made) == 2

@@ -13,6 +13,7 @@ WHY = "the extra `test` is not installed: pip install 'tfnanlint[lsp,prove]'"
 pytest.importorskip("pygls", reason=WHY)
 
 from tfnanlint.dev.wire import VERSIONED, Client  # noqa: E402
+from tfnanlint.lsp import proofs  # noqa: E402
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -150,3 +151,13 @@ def test_without_tensorflow_it_is_not_offered(uri, folder):
         client.open(uri, TEXT)
         found = actions(client, uri, LOG)
         assert "TFN301: ignore on this line" in found and "TFN301: show me the NaN" not in found
+
+
+def test_folders_of_servers_that_were_killed_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left = tmp_path / "tfnanlint-proofs-left"
+    left.mkdir()
+    (left / "witness.py").write_text("")
+    alive = proofs._new_folder()
+    proofs.Proofs()
+    assert list(tmp_path.iterdir()) == [alive]

@@ -15,6 +15,7 @@ from tfnanlint.cli import main
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Claim
 from tfnanlint.diagnostics.verdicts import Proof, Verdict
+from tfnanlint.prove.comparison import _off
 from tfnanlint.prove.host import MISSING, Host, Unavailable
 from tfnanlint.prove.program import TENSOR, Input, Program, Range, Step
 from tfnanlint.prove.run import Prover
@@ -155,6 +156,8 @@ def job_of(original: Program, fixed: Program | None = None) -> dict[str, object]
         "fixed": None if fixed is None else fixed.as_dict(),
         "equal": False,
         "says_dead": False,
+        "says_digits": False,
+        "says_form": False,
         "says_error": False,
         "modes": ["eager", "graph", "xla"],
         "differentiated": "yes",
@@ -189,6 +192,124 @@ def test_a_slope_leads_to_a_number_that_no_edge_is():
     with Host(2.0) as host:
         answer = host.run(job_of(Program((point,), (away, root), "root", "root")))
         assert answer["status"] == "proved", answer
+
+
+X = Input("x", "x", TENSOR, Range(), "float32")
+
+
+def step(name: str, text: str, inside: bool = False) -> Step:
+    return Step(name, (text,), name, Range(), inside, name)
+
+
+KINDS = {
+    "a part of the flagged expression that does not run": (
+        [step("p", "x.prob(1.0)", True), step("log", "tf.math.log(p)", True)],
+        None,
+        {},
+    ),
+    "a form that begins before the flagged place": (
+        [step("e", "tf.exp(x)"), step("none", "e * 0.0", True)],
+        None,
+        {"says_form": True},
+    ),
+    "digits, without a fix": (
+        [step("e", "tf.exp(1e-7 * tf.tanh(x))", True), step("rest", "1.0 - e", True)],
+        None,
+        {"says_digits": True},
+    ),
+    "data of gaps only": (
+        [step("kept", "tf.boolean_mask(x, x == x)"), step("mean", "tf.reduce_mean(kept)", True)],
+        "tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), tf.float32))",
+        {},
+    ),
+    "data of gaps only, which the gradient sees": (
+        [
+            step("kept", "tf.boolean_mask(tf.square(x), x == x)"),
+            step("mean", "tf.reduce_mean(kept)", True),
+        ],
+        "tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), tf.float32))",
+        {},
+    ),
+    "an error of Keras about numbers": (
+        [step("l", "keras.ops.cholesky(keras.ops.matmul(x, keras.ops.transpose(x)))", True)],
+        None,
+        {"says_error": True, "differentiated": "no"},
+    ),
+    "one row": (
+        [step("n", "tf.cast(tf.shape(x)[0], tf.float32) - 1.0"), step("over", "1.0 / n", True)],
+        None,
+        {"differentiated": "no"},
+    ),
+    "a gradient that another operation spoils, too": (
+        [
+            step("one", "1.0 / (1.0 - tf.exp(-x))", True),
+            step("both", "tf.where(x == 0.0, 0.5, one - 1.0 / x)"),
+        ],
+        "tf.where(x == 0.0, 0.5, 1.0 / tf.where(x == 0.0, 1.0, 1.0 - tf.exp(-x)) - 1.0 / x)",
+        {"equal": True, "site": "one"},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def host():
+    with Host(20.0) as made:
+        yield made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_finds(host, kind):
+    steps, repaired, more = KINDS[kind]
+    site = more.pop("site", steps[-1].name)
+    original = Program((X,), tuple(steps), site, steps[-1].name)
+    fixed = None
+    if repaired:
+        last = step(steps[-1].name, repaired)
+        fixed = replace(original, steps=(*steps[:-1], last), site=last.name)
+    answer = host.run({**job_of(original, fixed), "modes": ["eager"], **more})
+    assert answer["status"] == "proved", answer
+
+
+def test_no_time_is_lost_where_no_gradient_comes_through():
+    relu = Step("relu", ("tf.nn.relu(x)",), "relu", Range(), inside=True)
+    soft = Step("soft", ("tf.nn.softmax(relu)",), "softmax", Range(), inside=True)
+    classes = Step("classes", ("tf.argmax(soft, -1)",), "argmax", Range())
+    share = Step("share", ("tf.reduce_mean(tf.cast(classes, tf.float32))",), "mean", Range())
+    point = Input("x", "x", TENSOR, Range(), "float32")
+    original = Program((point,), (relu, soft, classes, share), "soft", "share")
+    fixed = replace(original, steps=(replace(relu, spellings=("x",)), soft, classes, share))
+    with Host(10.0) as host:
+        answer = host.run({**job_of(original, fixed), "says_dead": True})
+        assert answer["status"] == "not reproduced", answer
+        assert answer["tried"] < 300
+
+
+def test_a_slice_has_its_share_of_the_time_whatever_those_before_it_took():
+    source = Source("/nowhere/p.py", HEAD + ACCURACY)
+    (finding,) = [one for one in repository.findings(source) if one.code == "TFN501"]
+    jobs = []
+
+    def run(job):
+        jobs.append(job)
+        return {"status": "not reproduced", "reason": "", "mended": None, "seconds": 6.0}
+
+    prover = Prover(5.0)
+    prover._host.run = run
+    prover.verdict(source, replace(finding, fixes=()))
+    assert len(jobs) > 1 and jobs[0]["seconds"] < 5.0
+
+
+ACCURACY = (
+    "def f(h, w, y):\n    p = tf.nn.softmax(tf.nn.relu(tf.matmul(h, w)))\n"
+    "    right = tf.equal(tf.argmax(p, 1), tf.argmax(y, 1))\n"
+    "    return tf.reduce_mean(tf.cast(right, tf.float32))\n"
+)
+
+
+def test_a_difference_to_nothing_is_that_of_the_numbers():
+    np = pytest.importorskip("numpy")
+    assert _off(np.array([0.25, 0.0]), np.zeros(2), 1e-3) == 0.25
+    assert _off(np.array([0.25, 0.0]), np.array([0.5, 0.0]), 1e-3) == 0.5
 
 
 def test_a_slice_that_takes_too_long_is_ended():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tfnanlint.config.layers import ConfigError
+from tfnanlint.dev import repository
 from tfnanlint.report import FORMATS
 from tfnanlint.report.outputs import Wanted, wanted
 
@@ -231,3 +233,30 @@ def test_a_stream_of_ascii(shell):
             json.loads(text)
         elif one == "junit":
             ElementTree.fromstring(text)
+
+
+WRITING = """
+import sys, time
+from tfnanlint.report import PLAIN
+from tfnanlint.report.outputs import Wanted, opened
+
+with opened([Wanted("json", "a.json")], sys.stdout, PLAIN):
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process at once on Windows")
+def test_what_is_half_written_is_removed_when_the_process_is_ended(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITING],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(repository.ROOT)},
+    )
+    assert process.stdout.readline() == b"writing\n"
+    assert len(os.listdir(tmp_path)) == 1
+    process.terminate()
+    assert process.wait(timeout=30) == -signal.SIGTERM
+    process.stdout.close()
+    assert os.listdir(tmp_path) == []

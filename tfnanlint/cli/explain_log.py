@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FOUND, fail
@@ -83,14 +84,17 @@ def explanations(
     """
     files = discover(list(paths) or ["."], linter.configuration).files
     check = _checker(linter)
-    for incident in told:
-        explanation = explained(incident, files, check)
-        if deeper is not None and explanation.located is not None and not _is_near(explanation):
-            second = deeper()
-            more = explained(incident, files, _checker(second))
-            second.close()
-            explanation = more if _is_near(more) else explanation
-        yield explanation
+    check_more: Callable[[str], Checked | None] | None = None
+    with ExitStack() as open_linters:
+        for incident in told:
+            explanation = explained(incident, files, check)
+            if deeper is not None and explanation.located is not None and not _is_near(explanation):
+                if check_more is None:
+                    check_more = _checker(open_linters.enter_context(closing(deeper())))
+                more = explained(incident, files, check_more, whole=True)
+                if _is_near(more) or not explanation.fits:
+                    explanation = more
+            yield explanation
 
 
 def _checker(linter: Linter) -> Callable[[str], Checked | None]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND, fail
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out `tfnanlint prove`: 1 where a finding was proved, 0 where none was, 2 where it could
     not be tried.
     """
-    rows, paths = _targets(arguments.paths)
+    rows, paths = targets(arguments.paths)
     missing = [path for path in paths if not os.path.lexists(path)]
     if missing:
         return fail(f"no such file or directory: {missing[0]}")
@@ -60,16 +61,26 @@ def run(arguments: argparse.Namespace) -> int:
     return FAILED if unread else CLEAN
 
 
-def _targets(words: Sequence[str]) -> tuple[dict[str, set[int]], list[str]]:
-    """The rows that are asked for, by absolute path, and the paths."""
+def targets(words: Sequence[str]) -> tuple[dict[str, set[int]], list[str]]:
+    """The rows that are asked for, by absolute path, and the paths. Of a file that is also asked
+    for as a whole, or with its folder, there are no rows.
+    """
     rows: dict[str, set[int]] = {}
-    paths = []
+    paths: list[str] = []
+    whole: list[str] = []
     for word in words:
         match = None if os.path.lexists(word) else _LINE.fullmatch(word)
         if match is not None:
             rows.setdefault(os.path.abspath(match["path"]), set()).add(int(match["row"]))
+        else:
+            whole.append(os.path.abspath(word))
         paths.append(word if match is None else match["path"])
-    return rows, list(dict.fromkeys(paths))
+    left = {
+        path: wanted
+        for path, wanted in rows.items()
+        if not any(Path(path).is_relative_to(each) for each in whole)
+    }
+    return left, list(dict.fromkeys(paths))
 
 
 def _judged(

@@ -15,12 +15,11 @@ from tfnanlint.cli.explain_log import deeper_of, explanations
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND, fail
 from tfnanlint.cli.terminal import columns, paint
+from tfnanlint.prove.host import MISSING
 from tfnanlint.report import WIDTH, View
 from tfnanlint.trace.log import incidents
 from tfnanlint.trace.shown import as_dict, told
 from tfnanlint.trace.watched import MET
-
-MISSING = "this needs TensorFlow: pip install 'tfnanlint[prove]'"
 
 
 def run(arguments: argparse.Namespace) -> int:

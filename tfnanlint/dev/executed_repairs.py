@@ -13,7 +13,7 @@ from tfnanlint.diagnostics.fix_names import name_of
 from tfnanlint.rule.registry import Rule
 
 _KEPT = {
-    Claim.EQUAL: "nothing: the same function, at least as accurate",
+    Claim.EQUAL: "nothing (the same function, at least as accurate)",
     Claim.EQUAL_WHERE_FINITE: "nothing where the result was finite",
 }
 _SAFE, _UNSAFE = "`--fix`", "`--fix --unsafe-fixes`"

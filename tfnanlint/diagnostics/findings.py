@@ -236,7 +236,7 @@ class Silence:
 
     @property
     def words(self) -> str:
-        places = {"": "", TESTS: " in test files", DOUBTFUL: " of the kinds named here"}
+        places = {"": "", TESTS: " in test files", DOUBTFUL: " of the often harmless kinds"}
         place = (
             places[self.where] if self.where in places else f" in {_MODE_NAMES[self.where]} only"
         )

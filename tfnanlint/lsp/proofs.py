@@ -13,6 +13,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,6 +33,7 @@ IDLE = 600.0  # seconds after which TensorFlow is let go of
 MOST_VERDICTS = 200
 _FIND = "import importlib.util, sys; sys.exit(importlib.util.find_spec('tensorflow') is None)"
 _WORD = re.compile(r"\W+")
+_PREFIX = "tfnanlint-proofs-"  # of the folder of a server, which holds a lock on it
 
 
 class Editor(Protocol):
@@ -64,6 +66,7 @@ class Proofs:
         self._has_tensorflow: dict[str, bool] = {"": _is_here()}
         self._folder: Path | None = None
         self._rest: asyncio.TimerHandle | None = None
+        _remove_left_folders()
 
     def close(self) -> None:
         """End the process, and remove the files that were shown."""
@@ -170,7 +173,7 @@ class Proofs:
     def _written(self, finding: Finding, place: Place, verdict: Verdict, witness: Witness) -> Path:
         """The file of a witness."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="tfnanlint-"))
+            self._folder = _new_folder()
         stem = _WORD.sub("_", Path(place.path).stem).strip("_") or "program"
         path = self._folder / f"{finding.code}_{stem}_{finding.span.start}.py"
         lines = [verdict.words, *([f"after the fix: {verdict.fix}"] if verdict.fix else [])]
@@ -180,6 +183,39 @@ class Proofs:
         told = "".join(f"# {escape(line)}\n" for line in lines)
         path.write_text(f"{told}\n{witness.program}", "utf-8", "backslashreplace")
         return path
+
+
+def _new_folder() -> Path:
+    """A folder for witnesses, locked for as long as this process lives."""
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    if _lock(folder) is not None and not folder.exists():
+        return _new_folder()  # a server that began meanwhile took it for one that was left
+    return folder
+
+
+def _remove_left_folders() -> None:
+    """Remove the folders of servers that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        handle = _lock(folder)
+        if handle is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(handle)
+
+
+def _lock(folder: Path) -> int | None:
+    """The handle that locks a folder; None where another process has, or where it is not ours."""
+    if sys.platform != "linux":  # nor is anything proved there
+        return None
+    import fcntl
+
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+        if os.fstat(handle).st_uid == os.getuid():
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return handle
+        os.close(handle)
+    return None
 
 
 def _is_here() -> bool:

@@ -26,5 +26,11 @@ BEYOND_VALUES: Final = {
 # The rules that say of a finite value that nothing is learned from it: its gradient is 0.
 SAYS_DEAD: Final = frozenset(("TFN303", "TFN401", "TFN408", "TFN501", "TFN502", "TFN503", "TFN504"))
 
+# The rules that say of a finite value that it is mostly rounding error.
+SAYS_DIGITS: Final = frozenset(("TFN307", "TFN308", "TFN310"))
+
+# The rules about a form of several operations, the first of which may be in an earlier statement.
+SAYS_FORM: Final = frozenset(("TFN304", "TFN305", "TFN306", "TFN311", "TFN314"))
+
 # The rules that say of numbers that an op stops with an error on them.
 SAYS_ERROR: Final = frozenset(("TFN108", "TFN505"))

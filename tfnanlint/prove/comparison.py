@@ -165,7 +165,8 @@ class Comparer:
 
 def _off(array: Any, beside: Any, small: float) -> float:
     """The largest difference of an element relative to that element, or where it is below a share
-    of the largest one to that share: the parts of a gradient are sums that cancel.
+    of the largest one to that share: the parts of a gradient are sums that cancel. Where all are
+    0, the largest number.
     """
     import numpy as np
 
@@ -175,6 +176,7 @@ def _off(array: Any, beside: Any, small: float) -> float:
         return 0.0
     with np.errstate(all="ignore"):
         sizes = np.abs(beside)
-        scale = np.maximum(sizes, max(small * float(sizes.max()), _TINY))
+        largest = float(sizes.max())
+        scale = np.maximum(sizes, max(small * largest, _TINY)) if largest else 1.0
         off = np.abs(array - beside) / scale
     return float(np.nan_to_num(off, nan=float("inf")).max())

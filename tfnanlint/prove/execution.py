@@ -15,6 +15,7 @@ from tfnanlint.prove.program import INF, NAMES, NUMBER, WHOLE_NUMBER, Input, Pro
 _BUILTINS = (float, int, abs, min, max, sum, pow, round, len, bool)
 _SLACK = 1e-3  # by which a value may leave its range: rounding
 _TINY = 1e-37
+_EXHAUSTED = ("MemoryError", "ResourceExhaustedError")
 
 
 class StepFailed(Exception):
@@ -60,12 +61,17 @@ class Run:
         """Whether a result is not finite, or a gradient where one is taken."""
         return not (_finite(self.values) if differentiated == "no" else self.finite)
 
-    def kind(self, differentiated: str) -> str:
-        """How the flagged expression fails: in its value while all before it is finite, or in the
-        gradient with respect to what it is made of; empty where it does not.
+    def kind(self, differentiated: str, form: bool = False) -> str:
+        """How the flagged expression fails: in its value while all before it is finite (but for a
+        `form` that begins before it), or in the gradient with respect to what it is made of; empty
+        where it does not.
         """
         if not _finite(self.flagged):
-            if not self.upstream_finite or _finite(self.values) and differentiated == "no":
+            if (
+                not (self.upstream_finite or form)
+                or _finite(self.values)
+                and differentiated == "no"
+            ):
                 return ""
             # a clip or a choice may hide it, from the gradient too
             return "" if _finite([*self.values, *self.gradients]) else self.any_kind
@@ -171,7 +177,9 @@ class Runner:
         self._spelled: dict[str, str] = {}
         self._upstream = program.behind(program.site)
         self._compiled: dict[tuple[Any, ...], Any] = {}
+        self._exact: dict[Layout, tuple[Runner | None, Layout]] = {}
         self._space = _space()
+        self.exhausted = False  # whether the memory was too small
 
     # One step after the other
 
@@ -187,6 +195,7 @@ class Runner:
                     space[step.name] = eval(code, space)
                 # a spelling that this release does not have, or shapes that do not fit
                 except Exception as failure:
+                    self._said(failure)
                     error = error or failure
                     continue
                 self._codes.append((step, code))
@@ -213,8 +222,14 @@ class Runner:
             gradients = _gradients(tape, loss, [*floats.values(), *inner, *outer])
         # whatever ends a slice is its result
         except Exception as error:
-            return Run(error=f"{type(error).__name__}: {str(error)[:200]}")
+            return Run(error=self._said(error))
         return self._told(space, sink, list(floats), gradients, len(inner))
+
+    def _said(self, error: Exception) -> str:
+        """An error in words; one about memory is noted."""
+        name = type(error).__name__
+        self.exhausted |= name in _EXHAUSTED
+        return f"{name}: {str(error)[:200]}"
 
     def _told(
         self,
@@ -316,7 +331,7 @@ class Runner:
                 )
             values, gradients = self._compiled[key](*tensors.values())
         except Exception as error:
-            return Run(error=f"{type(error).__name__}: {str(error)[:200]}")
+            return Run(error=self._said(error))
         return Run([_array(one) for one in values], [_array(one) for one in gradients], floats)
 
     def batched(self, points: Sequence[Point], layout: Layout, numbers: Point) -> list[Run] | None:
@@ -380,6 +395,14 @@ class Runner:
 
     def exact(self, point: Point, layout: Layout) -> Run | None:
         """The same in float64; None where the slice cannot be run in it."""
+        if layout not in self._exact:
+            self._exact[layout] = self._in_float64(point, layout)
+        wide, wider = self._exact[layout]
+        run = wide.run(point, wider) if wide is not None else None
+        return None if run is None or run.error or not run.finite else run
+
+    def _in_float64(self, point: Point, layout: Layout) -> tuple[Runner | None, Layout]:
+        """What runs the same program in float64, and its layout; None where a step does not run."""
         wider = Layout(
             layout.shapes,
             tuple("float64" if dtype.startswith("float") else dtype for dtype in layout.dtypes),
@@ -400,9 +423,8 @@ class Runner:
         try:
             wide.prepare(point, wider)
         except StepFailed:
-            return None
-        run = wide.run(point, wider)
-        return None if run.error or not run.finite else run
+            return None, wider
+        return wide, wider
 
     def text(self, name: str) -> str:
         """The slice as a function, in the spellings that ran."""

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 MEMORY = 4096  # MiB beyond what TensorFlow takes
-MISSING = "this needs TensorFlow: pip install 'tfnanlint[prove]'"
+MISSING = "this needs TensorFlow in the environment of tfnanlint: pip install tensorflow"
 _SETTINGS = {
     "PYTHONHASHSEED": "0",
     "CUDA_VISIBLE_DEVICES": "-1",

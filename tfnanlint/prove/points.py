@@ -48,6 +48,12 @@ def layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
                 return
 
 
+def of_one_row(layout: Layout) -> Layout:
+    """A layout with inputs of one row: a batch of one."""
+    shapes = tuple((1, *shape[1:]) if shape else () for shape in layout.shapes)
+    return Layout(shapes, layout.dtypes)
+
+
 def _layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
     plain = tuple(_dtype(each) for each in inputs)
     tensors = [at for at, each in enumerate(inputs) if each.kind in (TENSOR, TRUTH)]
@@ -68,6 +74,7 @@ def _layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
         dtypes = tuple(dtype if at == first else plain[at] for at in range(len(inputs)))
         yield Layout(shaped((3, 4), {}), dtypes)
         yield Layout(shaped((3, 4), {first: (3,)}), dtypes)
+        yield Layout(shaped((3, 4), {first: (3, 1)}), dtypes)
         yield Layout(shaped((3, 4), {first: ()}), dtypes)
     pairs = itertools.product(((4, 3), (4,), (3,), (4, 4)), tensors, tensors)
     for second_shape, first, second in pairs:
@@ -244,8 +251,8 @@ def _float_edges(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> l
 
 
 def with_nan(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Point]:
-    """Points with NaN in one input: data with gaps. An input that is known to be in some range has
-    none, unless that is known as well.
+    """Points with NaN in one input, at one place and everywhere: data with gaps. An input that is
+    known to be in some range has none, unless that is known as well.
     """
     import numpy as np
 
@@ -255,11 +262,12 @@ def with_nan(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Poi
             continue
         if not (each.range.nan or each.range.any_number):
             continue
-        point = ordinary(inputs, layout, draw)
-        array = np.array(point[index])
-        array[(0,) * array.ndim] = np.nan
-        point[index] = array
-        yield point
+        for gaps in ((0,) * len(layout.shapes[index]), ...):
+            point = ordinary(inputs, layout, draw)
+            array = np.array(point[index])
+            array[gaps] = np.nan
+            point[index] = array
+            yield point
 
 
 def _admits(one: Input, number: float) -> bool:

@@ -12,7 +12,7 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Claim, Finding, Fix
 from tfnanlint.diagnostics.verdicts import InMode, Proof, Verdict, Witness
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.prove.beyond import BEYOND_VALUES, SAYS_DEAD, SAYS_ERROR
+from tfnanlint.prove.beyond import BEYOND_VALUES, SAYS_DEAD, SAYS_DIGITS, SAYS_ERROR, SAYS_FORM
 from tfnanlint.prove.host import Host
 from tfnanlint.prove.places import Slices, slices
 from tfnanlint.prove.slices import Unsupported
@@ -23,6 +23,7 @@ BUDGET = 5.0  # seconds that a search may take
 MODES = ("eager", "graph", "xla")
 _NOTICES = frozenset(notice.code for notice in notices.NOTICES)
 _ORDER = (Proof.PROVED, Proof.NOT_REPRODUCED, Proof.UNSUPPORTED)
+_LEAST_SHARE = 0.1  # of the seconds: what a slice has where those before it took all
 _MAX_ANSWERS = 64  # of the worker that are kept: one finding is asked for again with each fix
 
 
@@ -85,10 +86,13 @@ class Prover:
         except Unsupported as error:
             return Verdict(Proof.UNSUPPORTED, str(error), seconds=self._since(begun))
         best: Verdict | None = None
-        for candidate in chosen:
-            if best is not None and self._since(begun) > self._host.seconds:
+        for at, candidate in enumerate(chosen):
+            # each has its share: where the first ones show nothing, a later one may
+            left = self._host.seconds - self._since(begun)
+            share = max(left / (len(chosen) - at), _LEAST_SHARE * self._host.seconds)
+            if best is not None and left < -self._host.seconds:
                 break
-            verdict = self._executed(candidate, source, finding)
+            verdict = self._executed(candidate, source, finding, share)
             if best is None or _rank(verdict) < _rank(best):
                 best = verdict
             if verdict.proof is Proof.PROVED and verdict.mended is not False:
@@ -100,34 +104,40 @@ class Prover:
         """The seconds that were computed since then, here and in the worker."""
         return round(time.process_time() - begun + self._computed, 3)
 
-    def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, job: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The worker's answer, also to one of the last jobs that it had; what could not be run is
         tried again.
         """
         key = json.dumps(job)
         answer = self._answers.pop(key, None)
         if answer is None:
-            answer = self._host.run(job)
-            self._computed += answer.get("seconds", self._host.seconds)
+            answer = self._host.run({**job, "seconds": seconds})
+            self._computed += answer.get("seconds", seconds)
         if answer["status"] != Proof.UNSUPPORTED.value:
             self._answers[key] = answer
         if len(self._answers) > _MAX_ANSWERS:
             del self._answers[next(iter(self._answers))]
         return answer
 
-    def _executed(self, chosen: Slices, source: Source, finding: Finding) -> Verdict:
+    def _executed(
+        self, chosen: Slices, source: Source, finding: Finding, seconds: float
+    ) -> Verdict:
+        """The verdict of one slice, searched for some seconds."""
         answer = self._answer(
             {
                 "original": chosen.original.as_dict(),
                 "fixed": None if chosen.fixed is None else chosen.fixed.as_dict(),
                 "equal": chosen.fix is not None and chosen.fix.claim is Claim.EQUAL,
                 "says_dead": finding.code in SAYS_DEAD,
+                "says_digits": finding.code in SAYS_DIGITS,
+                "says_form": finding.code in SAYS_FORM,
                 "says_error": finding.code in SAYS_ERROR,
                 "differentiated": finding.differentiated.value,
                 "modes": self._modes,
                 "shown_in": list(finding.modes),
                 "sampled": self._sampled,
-            }
+            },
+            seconds,
         )
         proof = Proof(answer["status"])
         if proof is Proof.UNSUPPORTED:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from tfnanlint.prove.points import (
     Point,
     hazards,
     layouts,
+    of_one_row,
     ordinary,
     plain,
     with_nan,
@@ -33,9 +35,11 @@ MOST_POINTS = 400
 MOST_LAYOUTS = 3  # that run; each is searched
 _LOST = 1e-3  # relative error that counts as lost digits
 _VANISHED = 1e-6  # of an ordinary gradient: nothing is left of it
+_MOST_ORDINARY = 12  # points at which a finding about finite values is tried first
+_MOST_FINITE = 60  # points at which a finite run is compared with the repaired one
 _IN_MODES = 40  # points that are tried as a graph, and compiled
 _TELLING = re.compile(
-    r"Input (?:matrix )?is not invertible|decomposition was not successful"
+    r"Input (?:matrix )?is not invertible|decomposition (?:was not successful|failed)"
     r"|Received a label value of -?\d+ which is outside the valid range"
 )
 _WANTS_FLOATS = re.compile(r"allowed values: [^\[]*\bfloat\b(?![^\[]*\bint32\b)")
@@ -58,6 +62,20 @@ class Evidence:
     mended: bool | None
 
 
+@dataclass
+class _Finite:
+    """A point at which the original is finite, and its run."""
+
+    point: Point
+    run: Run
+    after: Run | None = None  # that of the repaired slice
+
+    @property
+    def has_gradient(self) -> bool:
+        runs = [self.run] if self.after is None else [self.run, self.after]
+        return any((gradient != 0).any() for run in runs for gradient in run.gradients)
+
+
 def searched(job: dict[str, Any]) -> dict[str, Any]:
     """The answer to a job, as JSON."""
     started = time.process_time()
@@ -65,6 +83,7 @@ def searched(job: dict[str, Any]) -> dict[str, Any]:
     fixed = None if job["fixed"] is None else Program.of_dict(job["fixed"])
     search = Search(original, fixed, job, started + job["seconds"])
     answer = search.answer()
+    answer["exhausted"] = search.exhausted
     answer["seconds"] = round(time.process_time() - started, 3)
     return answer
 
@@ -84,6 +103,8 @@ class Search:
         self.fixed = fixed
         self.differentiated = job["differentiated"]
         self.says_dead = job["says_dead"]  # the finding is about a gradient that is 0
+        self.says_digits = job["says_digits"]  # ... about digits that are lost
+        self.says_form = job["says_form"]  # ... about a form that begins before the flagged place
         self.says_error = job["says_error"]  # ... about numbers that an op refuses
         self.equal = job["equal"]  # the fix is to give the same numbers everywhere
         self.modes: Sequence[str] = job["modes"]
@@ -99,6 +120,12 @@ class Search:
         self._untyped = (original, fixed)
         self._runner: Runner | None = None
         self._repaired: Runner | None = None
+        self._runners: list[Runner] = []  # all
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the memory was too small for something."""
+        return any(runner.exhausted for runner in self._runners)
 
     @property
     def over(self) -> bool:
@@ -137,17 +164,24 @@ class Search:
                 break
             if rank in ranks and running:
                 continue
-            point = ordinary(self.inputs, layout, self.draw)
-            runner = Runner(self.original, self.inputs)
             try:
-                runner.prepare(point, layout)
+                running.append(self._running_in(layout))
             except StepFailed as error:
                 if self._failed is None or error.at > self._failed.at:
                     self._failed = error
                 continue
             ranks.add(rank)
-            running.append((layout, runner, self._prepared(point, layout)))
+        if running:
+            with suppress(StepFailed):
+                running.append(self._running_in(of_one_row(running[0][0])))
         return running
+
+    def _running_in(self, layout: Layout) -> tuple[Layout, Runner, Runner | None]:
+        """A layout with what runs the slices in it. Raises `StepFailed`."""
+        point = ordinary(self.inputs, layout, self.draw)
+        runner = self._runner_of(self.original)
+        runner.prepare(point, layout)
+        return layout, runner, self._prepared(point, layout)
 
     def _retreats(self) -> bool:
         """Take what the step gives that fails in all layouts as an input; False where it cannot be:
@@ -212,20 +246,23 @@ class Search:
         return True
 
     def _cut_before(self, failed: Step) -> Step | None:
-        """The step that is not computed any more: the one that failed, or where that is part of
-        what the finding is about, one that it is made of.
+        """The step that is not computed any more: the one that failed, or one that it is made of;
+        never what the finding is about.
         """
         known = {step.name: step for step in self.original.steps}
         operands = [known[name] for name in NAMES.findall(failed.spellings[0]) if name in known]
-        for step in (failed, *operands):
-            if not step.inside and self.original.site not in self.original.behind(step.name):
-                return step
-        return None
+        steps = [
+            step
+            for step in (failed, *operands)
+            if self.original.site not in self.original.behind(step.name)
+        ]
+        # a part of the flagged expression only where nothing before it can be cut
+        return min(steps, key=lambda step: step.inside, default=None)
 
     def _prepared(self, point: Point, layout: Layout) -> Runner | None:
         if self.fixed is None:
             return None
-        runner = Runner(self.fixed, self.inputs)
+        runner = self._runner_of(self.fixed)
         try:
             runner.prepare(point, layout)
         except StepFailed as error:
@@ -233,34 +270,75 @@ class Search:
             return None
         return runner
 
+    def _runner_of(self, program: Program) -> Runner:
+        runner = Runner(program, self.inputs)
+        self._runners.append(runner)
+        return runner
+
     # Points
 
     def _in_layout(self, layout: Layout) -> Evidence | None:
-        best: Evidence | None = None
-        finite: list[Point] = []
+        first = self._ordinary(layout)
+        best = self._claimed(first, layout)
+        if best is not None:
+            return best
+        # where no gradient comes through, none can be seen to die
+        idle = bool(first) and self.says_dead and not any(one.has_gradient for one in first)
+        most = _MOST_FINITE if idle else MOST_POINTS
+        finite: list[_Finite] = []
         points = hazards(self.inputs, layout, self.draw)
         for at, point in enumerate(points):
-            if at == MOST_POINTS or self.over or not point and at:
+            if at == most or self.over or not point and at:
                 break
+            if at == _MOST_FINITE and best is None:
+                best = self._claimed(finite, layout)
             before = self._eager(point, layout)
             if before is None:
                 best = best or self._refused(point, layout)
                 continue
             if before.finite:
-                finite.append(point)
+                finite.append(_Finite(point, before))
             evidence = self._at(point, layout, before)
             if evidence is not None and (best is None or evidence.mended and not best.mended):
                 best = evidence
             if best is not None and (best.mended is not False or at > MOST_POINTS // 4):
                 break
+        if best is not None or idle:
+            return best
+        return self._claimed(finite, layout) or self._elsewhere(finite, layout)
+
+    def _ordinary(self, layout: Layout) -> list[_Finite]:
+        """Finite runs at ordinary points, for a finding that is about finite values."""
+        finite: list[_Finite] = []
+        if not self.says_dead and not self.says_digits:
+            return finite
+        for at in range(_MOST_ORDINARY):
+            point = ordinary(self.inputs, layout, self.draw, at % STYLES)
+            before = self._eager(point, layout)
+            if before is not None and before.finite:
+                finite.append(_Finite(point, before))
+        return finite
+
+    def _claimed(self, finite: Sequence[_Finite], layout: Layout) -> Evidence | None:
+        """The evidence in finite runs for a finding that is about such ones."""
+        if self.says_digits:
+            return self._inexact(finite, layout)
+        if not self.says_dead:
+            return None
+        if self._repaired is None:
+            return self._without_gradient(finite, layout)
+        return self._dead(finite, layout)
+
+    def _elsewhere(self, finite: Sequence[_Finite], layout: Layout) -> Evidence | None:
+        """Evidence where neither edges nor random points show any."""
+        best = self._on_the_way(layout)
         if best is None:
-            best = self._on_the_way(layout)
-        if best is None:
-            best = self._in_modes(finite[:_IN_MODES], layout)
+            best = self._in_modes([one.point for one in finite[:_IN_MODES]], layout)
         if best is None:
             for point in with_nan(self.inputs, layout, self.draw):
                 best = best or self._of_nan(point, layout)
-        return best or self._finite(finite, layout) or self._without_gradient(finite, layout)
+        best = best or self._dead(finite, layout) or self._inexact(finite, layout)
+        return best or self._without_gradient(finite, layout)
 
     def _on_the_way(self, layout: Layout) -> Evidence | None:
         """The first evidence on a way along a gradient."""
@@ -274,17 +352,15 @@ class Search:
                 return evidence
         return None
 
-    def _without_gradient(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
+    def _without_gradient(self, points: Sequence[_Finite], layout: Layout) -> Evidence | None:
         """A point at which an input has no gradient that has one at ordinary points, where that is
         what the finding says.
         """
         if not self.says_dead or self._runner is None:
             return None
         sizes = self._ordinary_gradients(layout)
-        for point in points:
-            before = self._eager(point, layout)
-            if before is None or not before.finite:
-                continue
+        for each in points:
+            point, before = each.point, each.run
             for name, gradient in zip(before.names, before.gradients):
                 size = sizes.get(name, 0.0)
                 largest = float(abs(gradient).max(initial=0.0))
@@ -331,12 +407,14 @@ class Search:
 
     def _at(self, point: Point, layout: Layout, before: Run) -> Evidence | None:
         """The evidence of a point, run eagerly."""
-        kind = before.kind(self.differentiated)
+        kind = before.kind(self.differentiated, self.says_form)
         if not kind and (self._repaired is None or before.finite):
             return None
         after = None if self._repaired is None else self._repaired.run(point, layout)
         mended = None if after is None else not after.error and after.finite
-        if mended is False and (not kind or self.equal):
+        if mended is False and self.equal and kind == "gradient" and not self.says_digits:
+            mended = None  # another operation may spoil it, too
+        elif mended is False and (not kind or self.equal):
             return None  # what the fix is not about, or a number that is too large for both
         if not kind and not mended:
             return None
@@ -354,11 +432,14 @@ class Search:
         if before.tests_unlike(after):
             said = "the condition comes out otherwise where the data hold NaN"
             return Evidence("test", said, "eager", point, layout, before, after, True)
-        if before.finite or not after.finite:
+        if before.finite or after.fails("no"):
             return None
         kind = before.any_kind
+        if not after.finite and kind == "gradient":
+            return None
         said = f"{before.words(kind)}, where the data hold NaN"
-        return Evidence(kind, said, "eager", point, layout, before, after, True)
+        mended = True if after.finite else None  # the gradient at a gap, which nobody takes
+        return Evidence(kind, said, "eager", point, layout, before, after, mended)
 
     def _in_modes(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
         """What only a graph, or only XLA shows, at points that are finite eagerly."""
@@ -384,24 +465,52 @@ class Search:
                 )
         return None
 
-    def _finite(self, points: Sequence[Point], layout: Layout) -> Evidence | None:
-        """What a finite run can show beside the repaired one: a dead gradient, lost digits."""
-        if self._runner is None or self._repaired is None:
-            return None
-        for point in points[:60]:
+    def _beside(self, finite: Sequence[_Finite], layout: Layout) -> Iterator[_Finite]:
+        """Finite runs with that of the repaired slice, where that is finite too."""
+        if self._repaired is None:
+            return
+        for each in finite[:_MOST_FINITE]:
             if self.over:
-                return None
-            before = self._runner.run(point, layout)
-            after = self._repaired.run(point, layout)
-            if before.error or after.error or before.outside or not after.finite:
-                continue
-            dead = before.dead_beside(after)
+                return
+            each.after = each.after or self._repaired.run(each.point, layout)
+            if not each.after.error and each.after.finite:
+                yield each
+
+    def _dead(self, finite: Sequence[_Finite], layout: Layout) -> Evidence | None:
+        """A point at which a gradient is 0, and that of the repaired slice is not."""
+        for each in self._beside(finite, layout):
+            assert each.after is not None
+            dead = each.run.dead_beside(each.after)
             if dead:
                 said = f"the gradient of {dead} is 0, and that of the repaired code is not"
-                return Evidence("dead", said, "eager", point, layout, before, after, True)
-            lost = self._lost(point, layout, before, after)
+                return Evidence(
+                    "dead", said, "eager", each.point, layout, each.run, each.after, True
+                )
+        return None
+
+    def _inexact(self, finite: Sequence[_Finite], layout: Layout) -> Evidence | None:
+        """A point at which digits are lost, and not in the repaired slice, if there is one."""
+        if self._repaired is None:
+            return self._rounded(finite, layout)
+        for each in self._beside(finite, layout):
+            assert each.after is not None
+            lost = self._lost(each.point, layout, each.run, each.after)
             if lost:
-                return Evidence("digits", lost, "eager", point, layout, before, after, True)
+                return Evidence(
+                    "digits", lost, "eager", each.point, layout, each.run, each.after, True
+                )
+        return None
+
+    def _rounded(self, finite: Sequence[_Finite], layout: Layout) -> Evidence | None:
+        """A point at which digits are lost, for a finding without a fix that says so."""
+        if not self.says_digits or self._runner is None:
+            return None
+        for each in finite[:_MOST_FINITE]:
+            exact = self._runner.exact(each.point, layout)
+            off = 0.0 if exact is None else each.run.error_of(exact)
+            if off >= _LOST:
+                said = f"{off:.0%} of the value is rounding error"
+                return Evidence("digits", said, "eager", each.point, layout, each.run, None, None)
         return None
 
     def _lost(self, point: Point, layout: Layout, before: Run, after: Run) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import stat
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TextIO
+from typing import Any, TextIO
 
 from tfnanlint.config.layers import ConfigError, hint
 from tfnanlint.pipeline.check import Checked
@@ -116,28 +118,61 @@ def opened(wants: Sequence[Wanted], stream: TextIO, view: View) -> Iterator[Outp
     """
     files: dict[str, TextIO] = {}
     try:
-        for one in wants:
-            if one.path is not None:
-                files[one.path] = _open(one.path)
-        plain = replace(view, paint=Paint(False), width=WIDTH)
-        yield Outputs(
-            [
-                Output(one.name, open_format(one.name, view), stream, view.paint)
-                if one.path is None
-                else Output(one.name, open_format(one.name, plain), files[one.path], plain.paint)
-                for one in wants
-            ]
-        )
-        for path, file in files.items():
-            file.close()
-            if file.name != path:
-                os.replace(file.name, os.path.realpath(path))
+        with _removed_when_ended(files):
+            for one in wants:
+                if one.path is not None:
+                    files[one.path] = _open(one.path)
+            plain = replace(view, paint=Paint(False), width=WIDTH)
+            yield Outputs(
+                [
+                    Output(one.name, open_format(one.name, view), stream, view.paint)
+                    if one.path is None
+                    else Output(
+                        one.name, open_format(one.name, plain), files[one.path], plain.paint
+                    )
+                    for one in wants
+                ]
+            )
+            for path, file in files.items():
+                file.close()
+                if file.name != path:
+                    os.replace(file.name, os.path.realpath(path))
     finally:
         for path, file in files.items():
             file.close()
-            if file.name != path:
-                with suppress(FileNotFoundError):
-                    os.unlink(file.name)
+            _remove(path, file)
+
+
+def _remove(path: str, file: TextIO) -> None:
+    """Remove a file that was to be moved over the one at a path."""
+    if file.name != path:
+        with suppress(FileNotFoundError):
+            os.unlink(file.name)
+
+
+@contextmanager
+def _removed_when_ended(files: Mapping[str, TextIO]) -> Iterator[None]:
+    """Remove files, by the paths that they are for, where this process gets SIGTERM meanwhile. A
+    handler that somebody has set stays.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    owner = os.getpid()
+
+    def end(number: int, _: Any) -> None:
+        if os.getpid() == owner:  # a forked child has them not
+            for path, file in files.items():
+                _remove(path, file)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _open(path: str) -> TextIO:

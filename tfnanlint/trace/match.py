@@ -59,9 +59,14 @@ class Explanation:
 
 
 def explained(
-    incident: Incident, paths: Sequence[str], check: Callable[[str], Checked | None]
+    incident: Incident,
+    paths: Sequence[str],
+    check: Callable[[str], Checked | None],
+    whole: bool = False,
 ) -> Explanation:
-    """What explains an incident in the files at `paths`; `check` gives the findings of one."""
+    """What explains an incident in the files at `paths`; `check` gives the findings of one, those
+    of all grades and in preview too where `whole`.
+    """
     named = [(place, path) for place in incident.places for path in candidates(place, paths)]
     checked: dict[str, Checked] = {}
     for path in dict.fromkeys([path for _, path in named] + list(paths)):
@@ -78,16 +83,18 @@ def explained(
     ]
     fits.sort(key=lambda fit: (-fit.score, fit.checked.path, fit.finding.span.start))
     near = [fit for fit in fits if fit.near]
-    nothing = "" if fits else _nothing(incident, located, paths)
+    nothing = "" if fits else _nothing(incident, located, paths, whole)
     return Explanation(incident, located, tuple(near or fits), nothing)
 
 
-def _nothing(incident: Incident, located: Located | None, paths: Sequence[str]) -> str:
+def _nothing(incident: Incident, located: Located | None, paths: Sequence[str], whole: bool) -> str:
     if not paths:
         return "there are no Python files or notebooks under the given paths"
     place = incident.place
     if place is not None and located is None:
         return f"the log names {place.path}, which is not among the files under the given paths"
+    if whole:
+        return "nothing is found in these files, not even with --preview --certainty unknown"
     return "nothing is found in these files; --preview and --certainty unknown look for more"
 
 

@@ -67,7 +67,9 @@ def _spare_references() -> None:
             return check(op_type, inputs, attrs, outputs, op_name=op_name, graph=graph)
 
         op_callbacks.remove_op_callback(check)
-        op_callbacks.add_op_callback(checked)
+        # `tf.debugging.disable_check_numerics()` removes what the owner has
+        owner.callback = checked
+        op_callbacks.add_op_callback(owner.callback)
 
 
 def _step() -> int | None:
