@@ -181,10 +181,8 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
         return
     activation = site.value("activation")
     named = activation.kind == "string"
-    if (
-        not (named and activation.const == "softmax")
-        and getattr(activation.obj, "name", "") != "tf.nn.softmax"
-    ):
+    stated = activation.const if named else getattr(activation.obj, "name", "")
+    if stated not in ("softmax", "tf.nn.softmax"):
         return
     if site.const("units") != 1:  # last: a size comes from far away
         return

@@ -25,7 +25,8 @@ SYNTAX = {
     "rewrite/line_breaks": "_ASSIGNING",
     "rewrite/rewriter": "_NAMING",
     "rewrite/spelling": "_LOSS_CLASS _OPS_OF_KERAS _HOLE _NAME",
-    "rewrite/template": "_HOLE _PLACEHOLDER _LINE_END",
+    "rewrite/concrete": "_PLACEHOLDER _LINE_END",
+    "rewrite/template": "_HOLE _PLACEHOLDER _KEYWORD",
     "rule/recipes": "_FILLED _COMMENT",
     "uses/uses": "_WHOLE",
 }

@@ -43,7 +43,7 @@ def test_what_only_a_compiler_loses_is_kept_in_a_loop_that_nobody_compiles():
         ("def train", "@tf.function\ndef train"),
         ("train([", "train = tf.function(train)\ntrain(["),
         ("        step(x)", "        tf.function(step)(x)"),
-        ("train([tf.ones([2, 3])])", ""),  # whoever calls it may compile it
+        ("train([tf.ones([2, 3])])", ""),  # an importer may compile it
     ],
 )
 def test_it_is_lost_where_the_loop_is_compiled(old, new):

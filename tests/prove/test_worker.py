@@ -1,4 +1,4 @@
-"""The process that does jobs: what becomes of one does not hang on those before it."""
+"""The process that does jobs: what becomes of one does not depend on those before it."""
 
 from __future__ import annotations
 

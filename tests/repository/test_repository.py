@@ -186,6 +186,7 @@ tfnanlint/program/functions.py
 tfnanlint/program/mutation.py
 tfnanlint/program/scope.py
 tfnanlint/project/index.py
+tfnanlint/prove/search.py
 tfnanlint/rewrite/availability.py
 tfnanlint/rewrite/rewriter.py
 tfnanlint/rewrite/spelling.py

@@ -438,7 +438,7 @@ class Search:
         if not after.finite and kind == "gradient":
             return None
         said = f"{before.words(kind)}, where the data hold NaN"
-        mended = True if after.finite else None  # the gradient at a gap, which nobody takes
+        mended = True if after.finite else None  # the gradient at a gap is not taken
         return Evidence(kind, said, "eager", point, layout, before, after, mended)
 
     def _in_modes(self, points: Sequence[Point], layout: Layout) -> Evidence | None:

@@ -153,7 +153,7 @@ def _remove(path: str, file: TextIO) -> None:
 @contextmanager
 def _removed_when_ended(files: Mapping[str, TextIO]) -> Iterator[None]:
     """Remove files, by the paths that they are for, where this process gets SIGTERM meanwhile. A
-    handler that somebody has set stays.
+    handler that the program has set stays.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

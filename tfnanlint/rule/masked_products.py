@@ -18,12 +18,12 @@ PRODUCTS: Final = {"tf.math.log": "tf.math.xlogy", "tf.math.log1p": "tf.math.xlo
 
 def xlogy(here: Context, times: Site, factor: str, log: Site, negated: bool = False) -> list[Fix]:
     """A product of the factor at a parameter and a logarithm as one function."""
-    product = PRODUCTS.get(log.op.name)
-    if product is None or factor not in times.args:
+    product, sign = PRODUCTS.get(log.op.name, ""), "-" if negated else ""
+    if not product or factor not in times.args:
         return []
     return here.rewrite(
         times,
-        f"{'-' if negated else ''}{product}({{m}}, {{x}})",
+        f"{sign}{PRODUCTS[log.op.name]}({{m}}, {{x}})",
         claim=Claim.EQUAL_WHERE_FINITE,
         title=f"use {product.rpartition('.')[2]}, which is 0 where the factor is 0",
         m=times.args[factor],

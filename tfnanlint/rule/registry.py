@@ -652,7 +652,7 @@ class Context:
         return modes or NOWHERE
 
     def _runs_eagerly(self, site: Site) -> bool:
-        """Whether a site stands in a training loop with tapes that nobody compiles."""
+        """Whether a site stands in a training loop with tapes that is never compiled."""
         function = site.point.scope.function if site.point is not None else None
         return (
             function is not None
