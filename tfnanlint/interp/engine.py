@@ -116,6 +116,7 @@ class Engine(Evaluator):
             site.result = None
         self.reads.clear()
         self.session.terms.clear()
+        self.session.calls.clear()
         self._forget()
 
     # Questions
