@@ -49,6 +49,8 @@ from tfnanlint.api import (
 )
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
+SMALL = 1e-3
+LOGARITHMS = ("tf.math.log", "ops.log2", "ops.log10")
 
 
 @rule(
@@ -106,13 +108,23 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
 
 
 def divides(minus: Site, here: Context) -> bool:
-    """Whether something is divided by the difference as it is: a result of 0 is then no loss of
-    digits, but Inf.
+    """Whether something is divided by the difference as it is, or a logarithm taken of it, a small
+    number added or not: a result of 0 is then no loss of digits, but Inf or far away.
     """
-    outer = next(iter(here.around(minus.node)), None)
-    return (
-        isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is minus.node
-    )
+    inner: ast.AST = minus.node
+    for outer in here.around(minus.node):
+        if not isinstance(outer, (ast.BinOp, ast.Call)):
+            return False
+        if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div):
+            return outer.right is minus.node
+        site = here.site(outer, minus.point) if minus.point is not None else None
+        if site is None or site.op.name != "tf.add":
+            return site is not None and site.op.name in LOGARITHMS
+        epsilon = site.value("y" if site.args.get("x") is inner else "x")
+        if not epsilon.is_number or not abs(epsilon.lo) < SMALL:
+            return False
+        inner = outer
+    return False
 
 
 def beside(minus: Site, x: Value, here: Context) -> bool:
