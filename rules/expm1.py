@@ -52,6 +52,8 @@ from tfnanlint.api import (
 )
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
+SMALL = 1e-3
+LOGARITHMS = ("tf.math.log", "ops.log2", "ops.log10")
 
 
 @rule(
@@ -109,17 +111,20 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
 
 
 def amplifies(minus: Site, here: Context) -> bool:
-    """Whether the digits that are lost decide: something is divided by the difference as it is, or
-    a logarithm is taken of it, with or without an epsilon.
+    """Whether something is divided by the difference as it is, or a logarithm taken of it, a small
+    number added or not: a result of 0 is then no loss of digits, but Inf or far away.
     """
     inner: ast.AST = minus.node
     for outer in here.around(minus.node):
+        if not isinstance(outer, (ast.BinOp, ast.Call)):
+            return False
         if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div):
-            return outer.right is inner and inner is minus.node
-        if isinstance(outer, ast.Call):
-            site = here.site(outer, minus.point)
-            return site is not None and site.op.name == "tf.math.log"
-        if not (isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)):
+            return outer.right is minus.node
+        site = here.site(outer, minus.point) if minus.point is not None else None
+        if site is None or site.op.name != "tf.add":
+            return site is not None and site.op.name in LOGARITHMS
+        epsilon = site.value("y" if site.args.get("x") is inner else "x")
+        if not epsilon.is_number or not abs(epsilon.lo) < SMALL:
             return False
         inner = outer
     return False

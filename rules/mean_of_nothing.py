@@ -9,15 +9,18 @@ See it:
     nan
 
 Bad:
-    loss = tf.reduce_mean(tf.boolean_mask(losses, labels > 0))
+    kept = tf.boolean_mask(losses, labels > 0)
+    loss = tf.reduce_mean(kept)
 
 Good:
     kept = tf.boolean_mask(losses, labels > 0)
     loss = tf.math.divide_no_nan(tf.reduce_sum(kept), tf.cast(tf.size(kept), kept.dtype))
 
-`tf.math.divide_no_nan` gives 0 if no element is left. Nothing is reported inside
-`tf.cond(tf.size(kept) > 0, ...)`. A maximum or minimum has no neutral value that fits every
-program: choose a value, and use it with `tf.cond` or append it to the elements.
+`tf.math.divide_no_nan` gives 0 if no element is left. The fix writes it where the elements have a
+name and a gradient of the mean is taken; in other places leave the term out, or choose its value.
+Nothing is reported inside `tf.cond(tf.size(kept) > 0, ...)`. A maximum or minimum has no neutral
+value that fits every program: choose a value, and use it with `tf.cond` or append it to the
+elements.
 
 Often harmless: a mean without a gradient, in a function that does not also divide by the number of
 the same elements, because most batches contain some.

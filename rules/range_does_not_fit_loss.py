@@ -34,9 +34,12 @@ Good:
 | categorical_crossentropy, sparse_categorical_crossentropy, kl_divergence | softmax |
 | poisson, mean_squared_logarithmic_error | softplus or exponential |
 
-The fix replaces the activation of the layer; it changes what the network computes, so train it
-again. There is no fix where relu outputs are used as class probabilities: this layer may be a
-hidden one, and the layer with one unit for each class may be missing.
+The fix gives an activation to a last layer that has none, and sigmoid to a softmax of one unit; it
+changes what the network computes, so train it again. Where the layer names another activation there
+is no fix, because only its author knows whether that is wrong or the loss is: a generator whose
+images lie between -1 and 1 needs its tanh, and a sigmoid for each of several labels needs a binary
+cross-entropy. Where relu outputs are used as class probabilities, this layer may be a hidden one,
+and the layer with one unit for each class may be missing.
 
 See also: https://github.com/keras-team/keras/issues/590,
 https://github.com/tensorflow/tensorflow/issues/38457,
@@ -204,13 +207,21 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def another(pair: Pairing, here: Context) -> list[Fix]:
-    """The activation that fits, where the last layer stands in this file."""
+    """The activation that fits, where the last layer stands in this file and names none: of one
+    that is named, only its author knows whether it is wrong or the loss.
+    """
     made, right = last_layer(pair), RIGHT[pair.family]
-    if right == "softmax" and not is_sigmoid(pair):
+    if pair.family in CLASSES and not is_sigmoid(pair):
         here.no_fix = "a layer of classes may be missing: give the last layer one unit for each class, and softmax"
         return []
     if made is None or made.source is not here.source or "activation" not in made.op.params:
         here.no_fix = f"give the last layer the activation {right}"
+        return []
+    if made.given("activation") and made.const("activation") not in (None, "linear"):
+        here.no_fix = (
+            f"the activation or the loss is wrong: give the last layer the activation {right}, or "
+            "choose a loss that expects its outputs"
+        )
         return []
     return here.with_argument(
         made,

@@ -194,4 +194,4 @@ def fixes(root: Site, here: Context, late: bool) -> list[Fix]:
             f"{place} divides under the root by a value that may be 0 as well" if place else ""
         )
         return []
-    return repairs.root_forms(here, root, "the input", late)
+    return repairs.where_made(here, root) or repairs.root_forms(here, root, "the input", late)

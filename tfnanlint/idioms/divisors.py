@@ -25,11 +25,12 @@ from tfnanlint.idioms.vanishing import (
     running_average,
     set_to_zero,
     shows_zero,
+    unscaled,
     zero_factor,
 )
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import DISPERSIONS, INVERSES, SIMPLE_POWERS
+from tfnanlint.ops.traits import DISPERSIONS, INVERSES, QUOTIENTS, SIMPLE_POWERS
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, is_numeric, value_in_words
 
@@ -194,6 +195,14 @@ def is_same_in_each_step(division: Site, around: Around) -> bool:
         elif isinstance(outer, (ast.For, ast.While)) and is_taped:
             return made.node.lineno < outer.lineno
     return False
+
+
+def divides_by(division: Site, made: Site) -> bool:
+    """Whether a quotient divides by what a site gives, scaled or not."""
+    if division.op.name not in QUOTIENTS or not division.given("y"):
+        return False
+    divisor = unscaled(plain(division.value("y"))).origin
+    return isinstance(divisor, Site) and divisor.node is made.node
 
 
 def is_sum_of_mask(division: Site) -> bool:

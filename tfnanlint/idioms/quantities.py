@@ -191,6 +191,11 @@ def _variance(value: Value) -> bool:
     )
 
 
+def is_variance(value: Value) -> bool:
+    """Whether a value is a variance: it is 0 where nothing varies, and nothing is to be compared."""
+    return _variance(plain(value)) or made_by(plain(value), *VARIANCES) is not None
+
+
 def _added_up(value: Value, depth: int = 4) -> bool:
     """A sum or mean, a variable that begins at 0, or what is added and scaled of such."""
     value = plain(widest(plain(value)))

@@ -112,7 +112,7 @@ def counted(divisor: Value) -> bool:
     """A Python number or a size made a tensor (Python itself would have complained about 0), what
     lies within lengths of at least 1, or what is not 0 where every row is given such an element.
     """
-    bare = _unscaled(plain(divisor))
+    bare = unscaled(plain(divisor))
     square = made_by(bare, *SQUARES)
     if square is not None and (
         square.op.name != "tf.multiply" or same(square.value("x"), square.value("y"))
@@ -183,7 +183,7 @@ def _mask(value: Value) -> bool:
     return plain(value).dtype == "bool"
 
 
-def _unscaled(value: Value) -> Value:
+def unscaled(value: Value) -> Value:
     """A value without a number that it is multiplied by (`2 * n`)."""
     product = made_by(value, "tf.multiply")
     for param, other in (("x", "y"), ("y", "x")) if product is not None else ():

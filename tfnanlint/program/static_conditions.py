@@ -76,7 +76,11 @@ def _of_path(test: Any, point: Point) -> bool | None:
 def _of_comparison(test: ast.Compare, point: Point) -> bool | None:
     left: Any = test.left
     relation, other = type(test.ops[0]), test.comparators[0]
-    if len(test.ops) > 1 or type(left) not in _PATHS:
+    if len(test.ops) > 1:
+        return None
+    if _names_backend(left, point):
+        return _of_backend(relation, other, point)
+    if type(left) not in _PATHS:
         return None
     if relation in _SAME and type(other) is CONSTANT:
         given = _handed(left, point)
@@ -91,6 +95,24 @@ def _of_comparison(test: ast.Compare, point: Point) -> bool | None:
         )
         return _AMONG[relation] if stands else None
     return None
+
+
+def _of_backend(relation: type, other: Any, point: Point) -> bool | None:
+    """What a test of the name of Keras's backend comes to under TensorFlow."""
+    if relation in _SAME and isinstance(other, ast.Constant):
+        return (other.value == "tensorflow") is _SAME[relation]
+    names = _listed(other, point) if relation in _AMONG else []
+    return ("tensorflow" in names) is _AMONG[relation] if names else None
+
+
+def _names_backend(node: ast.expr, point: Point) -> bool:
+    """Whether an expression is `K.backend()`, or the name that this has."""
+    if type(node) is NAME:
+        binding = unrefined(point.lookup(node.id))
+        if not isinstance(binding, Assigned):
+            return False
+        node, point = binding.node, binding.point
+    return isinstance(node, ast.Call) and _imported(node.func, point) in _BACKENDS
 
 
 def _of_call(test: ast.Call, point: Point) -> bool | None:
@@ -109,6 +131,7 @@ def _of_call(test: ast.Call, point: Point) -> bool | None:
     return _is_one_of(given, kinds[0]) if kinds else _callable(given)
 
 
+_BACKENDS: Final = frozenset(("K.backend", "keras.backend.backend", "keras.config.backend"))
 _PATHS: Final = frozenset((ast.Name, ast.Attribute))
 _SAME: Final[dict[type, bool]] = {ast.Is: True, ast.Eq: True, ast.IsNot: False, ast.NotEq: False}
 _AMONG: Final[dict[type, bool]] = {ast.In: True, ast.NotIn: False}

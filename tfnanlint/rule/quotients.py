@@ -15,6 +15,7 @@ from tfnanlint.idioms.quantities import (
     complement,
     is_overlap,
     is_standardised,
+    is_variance,
     quantity,
     scale,
     vanishes_with,
@@ -360,8 +361,11 @@ def _by_magnitude(here: Context, division: Site, param: str) -> list[Fix]:
 
 
 def _by_squares(here: Context, division: Site, param: str) -> list[Fix]:
-    """The same, and a floor under what squares are divided by."""
+    """The same, and a floor under what squares are divided by, but not under a variance: of the
+    share of it that is explained nothing is known where it is 0.
+    """
     both = division.given("x") and quantity(division.value("x")) is Quantity.SQUARES
+    both = both and not is_variance(division.value(param))
     return floor(here, division, param) if both else _by_magnitude(here, division, param)
 
 

@@ -9,9 +9,11 @@ import re
 from typing import Any, Callable, Final, Iterable
 
 from tfnanlint.conventions.identifiers import begins_with_epsilon
+from tfnanlint.conventions.texts import may_divide
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import logged
@@ -550,6 +552,35 @@ def empty_quotient(here: Context, root: Site) -> str:
     if not divisor.known or not divisor.zero or divisor.guarded or divisor.kind == "number":
         return ""
     return here.source.location(here.source.span(quotient.node).start).words
+
+
+def where_made(here: Context, root: Site) -> list[Fix]:
+    """A floor under the difference that a name stands for, where it is computed: the same function
+    takes its root and divides by it.
+    """
+    x = root.args.get("x")
+    made = made_by(root.value("x"), "tf.subtract") if isinstance(x, ast.Name) else None
+    function = root.point.scope.node if root.point is not None else None
+    if made is None or made.source is not here.source or made.point is None:
+        return []
+    if (
+        not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or made.point.scope.node is not function
+    ):
+        return []
+    rows = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+    divisions = here.applications(row for row in rows if may_divide(here.source.code_on(row)))
+    if not any([divides_by(division, made) for division in divisions]):
+        return []
+    eps = here.epsilon(root.value("x"))
+    return here.rewrite(
+        made,
+        f"tf.maximum({{x}}, {eps})",
+        title=f"keep the difference at or above {eps} where it is computed",
+        claim=Claim.SHIFTED,
+        cost=f"values below {eps} become {eps} and get no gradient",
+        x=made.node,
+    )
 
 
 def partners(here: Context, root: Site) -> list[Site]:

@@ -7,9 +7,18 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.relations.counts import one_axis
-from tfnanlint.ops.relations.tested import comparison, under
+from tfnanlint.ops.relations.tested import compared, comparison, one_holds, under
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import ABOVE, CASTS, EQUALITIES, FLOAT_CASTS, NOT_ABOVE, SQUARES
+from tfnanlint.ops.traits import (
+    ABOVE,
+    CASTS,
+    EQUALITIES,
+    FLOAT_CASTS,
+    GREATER,
+    LESS,
+    NOT_ABOVE,
+    SQUARES,
+)
 from tfnanlint.values.value import INF, MIXED, SMALLEST, WHOLE, Value, outward, rounded
 
 _ONE: Final = Value(1.0, 1.0, kind="number")
@@ -92,7 +101,7 @@ def count_all(total: Value, a: Value, b: Value) -> None:
     if one is None or other is None or not one_axis(one, other):
         return
     y, rest = one.value("x"), other.value("x")
-    if not (_less_than_one(rest, y) or _less_than_one(y, rest) or _opposite(rest, y)):
+    if not (_less_than_one(rest, y) or _less_than_one(y, rest) or _one_of(rest, y)):
         return
     if not y.known and not rest.known:
         total.guarded = True
@@ -178,6 +187,14 @@ def _opposite(rest: Value, mask: Value) -> bool:
     return False
 
 
+def _one_of(rest: Value, mask: Value) -> bool:
+    """Whether each element is in one of two masks at least."""
+    one, other = _condition(rest), _condition(mask)
+    if one is None or other is None:
+        return False
+    return _opposite(rest, mask) or one_holds(one, other)
+
+
 def _condition(mask: Value) -> Value | None:
     """The condition that a mask was cast from."""
     cast = mask.origin
@@ -233,6 +250,35 @@ def corrected(x: Value, change: Value) -> tuple[float, float] | None:
     if left <= right:
         pieces.append((left, right))
     return min([lo for lo, _ in pieces]), max([hi for _, hi in pieces])
+
+
+def folded(x: Value, taken: Value) -> int:
+    """The side of 0 of `x - taken`: -1 for `x - 2 * x * (x >= 0)` and `x - 2 * relu(x)`, which are
+    -|x|, 1 for the same where x is below 0, else 0.
+    """
+    numbers = [one for one in _factors(taken) if one.is_number]
+    others = [one for one in _factors(taken) if not one.is_number]
+    if len(numbers) != 1 or not numbers[0].exact or numbers[0].lo != 2:
+        return 0
+    if len(others) == 1:
+        relu = made_by(others[0], "tf.nn.relu", aligned=True)
+        return -1 if relu is not None and same(relu.value(relu.op.main), x) else 0
+    conditions = [_condition(one) for one in others if not same(one, x)]
+    if len(others) != 2 or len(conditions) != 1 or conditions[0] is None:
+        return 0
+    test = made_by(conditions[0], *GREATER, *LESS, aligned=True)
+    found = compared(test, x) if test is not None else None
+    if found is None or not found[1].lo == found[1].hi == 0:
+        return 0
+    return -1 if found[0][0] == ">" else 1
+
+
+def _factors(value: Value, depth: int = 3) -> list[Value]:
+    """What a product multiplies; a value that is no product by itself."""
+    product = made_by(value, "tf.multiply", aligned=True) if depth else None
+    if product is None:
+        return [value]
+    return [one for param in ("x", "y") for one in _factors(product.value(param), depth - 1)]
 
 
 def _summands(change: Value) -> list[Value]:

@@ -31,7 +31,7 @@ def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Val
         if (name == "tf.logical_and") != truth:
             return x
         return under(under(x, made.value("x"), truth, depth - 1), made.value("y"), truth, depth - 1)
-    found = _compared(made, x)
+    found = compared(made, x)
     if found is None:
         return x
     relation, other = found
@@ -41,11 +41,11 @@ def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Val
 def comparison(condition: Value, x: Value, y: Value) -> str:
     """What a condition says of two values, element by element: `x > y` for ">"; "" for nothing."""
     made = made_by(condition, *_RELATIONS, aligned=True)
-    found = _compared(made, x) if made is not None else None
+    found = compared(made, x) if made is not None else None
     return found[0] if found is not None and same(found[1], y) else ""
 
 
-def _compared(made: Site, x: Value) -> tuple[str, Value] | None:
+def compared(made: Site, x: Value) -> tuple[str, Value] | None:
     """What a comparison says of x, and the value that it compares x with."""
     relation = _RELATIONS.get(made.op.name)
     if relation is None:
@@ -54,6 +54,25 @@ def _compared(made: Site, x: Value) -> tuple[str, Value] | None:
         if same(made.value(param), x):
             return way, made.value(other)
     return None
+
+
+def one_holds(first: Value, second: Value) -> bool:
+    """Whether of two conditions on the same elements at least one is true of each element: `x > 0`
+    and `x < 1`.
+    """
+    made = made_by(first, *_RELATIONS, aligned=True)
+    other = made_by(second, *_RELATIONS, aligned=True)
+    if made is None or other is None:
+        return False
+    for param in ("x", "y"):
+        x = made.value(param)
+        tests = [found for found in (compared(made, x), compared(other, x)) if found is not None]
+        if len(tests) == 2 and not x.is_number:
+            (above, low), (below, high) = sorted(tests, key=lambda test: test[0][0] != ">")
+            if above[0] == ">" and below[0] == "<" and low.known and high.known:
+                is_met = len(above) + len(below) > 2 and same(low, high)
+                return low.hi < high.lo or low.hi == high.lo and is_met
+    return False
 
 
 def at_places(site: Site, result: Value) -> Value:

@@ -17,6 +17,7 @@ from tfnanlint.ops.relations.summands import (
     complements,
     corrected,
     count_all,
+    folded,
     mix,
     of_opposites,
     of_the_larger,
@@ -331,6 +332,7 @@ def subtract(a: Value, b: Value) -> Value:
         larger = made_by(other, "tf.maximum", aligned=True)
         if larger is not None and any(same(larger.value(param), one) for param in ("x", "y")):
             side = -sign
+        side = side or sign * folded(one, other)
         if side:
             result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
     return _reaching_zero(result, 0.0, INF) if spans(a, b) else result
