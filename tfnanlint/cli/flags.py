@@ -627,7 +627,7 @@ def _baseline_flag(arguments: argparse.Namespace) -> str | None:
             raise ConfigError("--baseline cannot be used with --no-baseline")
         return ""
     if arguments.baseline == "":
-        raise ConfigError("--baseline: name a file")
+        raise ConfigError("--baseline: the name of the file is empty")
     return arguments.baseline
 
 

@@ -46,7 +46,7 @@ def wanted(
         )
     if file is not None:
         if not plain:
-            raise ConfigError("--output-file: every format has a file of its own already")
+            raise ConfigError("--output-file: every format already has its own file")
         found = [Wanted(one.name, one.path or file) for one in found]
     targets = [os.path.realpath(one.path) for one in found if one.path is not None]
     if len(set(targets)) < len(targets):
