@@ -166,7 +166,7 @@ def _without_arguments(parsed: _Parsed, dropped: frozenset[int]) -> str:
         if placed != sorted(placed):
             raise ValueError("dropping a positional argument would move the ones after it")
         if placed and placed[0]:
-            raise NoFix("what the call is made of is not written in the program, but in a layer")
+            raise NoFix("the operands of the call are not written in the program, but in a layer")
         start = parsed.text.index("(", parsed.span(call.func).end) + 1
         texts = _divided(parsed, start, arguments, parsed.span(call).end - 1)
         kept = [text for text, gone in zip(texts, lost) if not gone]
