@@ -263,7 +263,7 @@ def test_a_configuration_extends_another(shell):
     assert shell.check().places == ["2 TFN101"]
     assert shell.check("--config", "base/all.toml").places == []
     shell.write("base/more.toml", 'extend = "../tfnanlint.toml"\n')
-    assert "`extend` leads in a circle to" in shell.check().err
+    assert "`extend` forms a cycle: it leads back to" in shell.check().err
     shell.write("base/more.toml", 'extend = "nosuch.toml"\n')
     done = shell.check()
     assert done.code == 2 and "more.toml:1: `extend`: there is no file" in done.err
@@ -286,7 +286,7 @@ def test_a_version_can_be_required(shell, wanted, fits):
     shell.write("a.py", WARNING)
     path = shell.write("tfnanlint.toml", f'new-key = 1\nrequired-version = "{wanted}"\n')
     done = shell.check()
-    reason = f"tfnanlint {wanted} is required, and this is tfnanlint {__version__}"
+    reason = f"tfnanlint {wanted} is required, but this is tfnanlint {__version__}"
     expected = f"{path}:1: unknown key `new-key`" if fits else f"{path}:2: {reason}"
     assert (done.code, done.err) == (2, f"error: {expected}\n")
 

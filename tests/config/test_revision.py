@@ -226,6 +226,39 @@ def test_what_a_change_elsewhere_brings_about(project, name, before, after):
     assert len(found) == 1 and found[0].startswith("model.py:"), found
 
 
+LAYER = """import tensorflow as tf
+
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.out = tf.keras.layers.Dense(4, activation="softmax")
+
+    def call(self, x):
+        return self.out(x)
+"""
+TRAINED = """import tensorflow as tf
+from net import Net
+
+net = Net()
+
+
+def loss(y, x):
+    return -tf.reduce_mean(y * tf.math.log(net(x)))
+"""
+
+
+def test_what_a_change_of_a_layer_brings_about(project):
+    """The line that makes a layer counts, where the value is computed on another one."""
+    project.write("net.py", LAYER)
+    project.write("train.py", TRAINED)
+    commit(project)
+    assert real(project.directory, "--diff-base", "HEAD") == []
+    project.write("net.py", LAYER.replace("softmax", "sigmoid"))
+    (found,) = real(project.directory, "--diff-base", "HEAD")
+    assert found.startswith("train.py:")
+
+
 # Configuration of a revision
 
 

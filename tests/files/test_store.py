@@ -349,7 +349,9 @@ def test_a_folder_that_could_come_with_the_code_is_refused(runs):
     runs.write("a.py", RISKY)
     code, out, err = runs(at=runs.directory / "kept")
     assert (
-        code == 2 and "lies in the git repository" in err and not (runs.directory / "kept").exists()
+        code == 2
+        and "is inside the git repository" in err
+        and not (runs.directory / "kept").exists()
     )
     link = runs.directory.parent / "link"
     link.symlink_to(runs.directory)

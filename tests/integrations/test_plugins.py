@@ -64,7 +64,7 @@ def test_an_allowed_plugin_runs(run):
     assert run(*CONCISE).stdout == FOUND
     assert run(*CONCISE, "--isolated").stdout == ""
     run.user_file.write_text('plugins = ["acme"]\nignore = ["TFN1"]\n')
-    assert "only `plugins` may stand here, not `ignore`" in run(*CONCISE).stderr
+    assert "only `plugins` is allowed in this file, not `ignore`" in run(*CONCISE).stderr
 
 
 def test_a_repository_alone_runs_no_plugin(run):

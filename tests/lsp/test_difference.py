@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from tfnanlint.config.layers import Configuration, layer
+from tfnanlint.diagnostics.findings import Call, Certainty, Differentiated, Finding, Step
 from tfnanlint.lsp.difference import between, parse
 from tfnanlint.pipeline.check import Checking
 from tfnanlint.pipeline.linter import load_rules
-from tfnanlint.syntax.source import Source, Unreadable
+from tfnanlint.syntax.source import Source, Span, Unreadable
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [path.read_text("utf-8") for path in sorted((ROOT / "fixtures" / "programs").rglob("*.py"))]
@@ -151,3 +152,20 @@ def test_what_changed_is_judged_as_in_the_whole(number):
         judged += bool(rowed(full.found, difference.rows, new))
         old, known = new, full.found
     assert judged or number
+
+
+def test_the_calls_of_a_step_move_along():
+    old = Source("a.py", "a = 1\nb = 2\nc = 3\n")
+    new = Source("a.py", "a = 1\n\n\nd = 4\nb = 2\nc = 3\n")
+    difference = between(old, new)
+    assert difference is not None
+    place = Span(old.text.index("c"), old.text.index("c") + 1)
+    calls = (Call("a.py", 1, "f"), Call("a.py", 3, "g"), Call("b.py", 3, "h"))
+    step = Step("a.py", place, 3, "c", calls=calls, made=calls[1])
+    finding = Finding(
+        "TFN101", "log", "a.py", place, "m", Certainty.MAY, Differentiated.NO, trace=(step,)
+    )
+    carried = difference.carried(finding)
+    assert carried is not None
+    assert [call.row for call in carried.trace[0].calls] == [1, 6, 3]
+    assert carried.trace[0].made == Call("a.py", 6, "g")

@@ -150,6 +150,29 @@ async def test_see_explain_and_fix(editor):
         assert part in hover.contents.value or part.replace("\\", "") in hover.contents.value
 
 
+CALLED = """import tensorflow as tf
+
+
+def entropy(p):
+    return -tf.reduce_sum(p * tf.math.log(p))
+
+
+def step(x):
+    return entropy(tf.nn.softmax(x))
+"""
+
+
+@pytest.mark.asyncio
+async def test_the_hover_names_the_calls_of_a_step(editor):
+    client = editor
+    opened(client, CALLED)
+    (found,) = await seen(client, client.uri, 1)
+    hover = await client.text_document_hover_async(
+        types.HoverParams(types.TextDocumentIdentifier(client.uri), found.range.start)
+    )
+    assert "between 0 and 1; through entropy() on line 9" in hover.contents.value
+
+
 @pytest.mark.asyncio
 async def test_follow_edits(editor):
     client = editor

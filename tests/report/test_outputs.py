@@ -58,7 +58,7 @@ def test_what_is_asked_for(formats, file, environ, expected):
         (["concise", "json"], None, "concise and json cannot both be printed"),
         (["json="], None, "names no file"),
         (["json=a", "sarif=./a"], None, "same file"),
-        (["json=a"], "b", "file of its own already"),
+        (["json=a"], "b", "already has its own file"),
         ([""], None, "unknown format ``"),
     ],
 )

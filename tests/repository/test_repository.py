@@ -251,6 +251,50 @@ def test_what_is_written_is_written_by_libcst(option, tmp_path):
     assert loaded(tmp_path, BAD, option) == ["libcst"]
 
 
+STARTED = """
+import re, sys
+counted = []
+plain = re._compiler.compile
+def counting(pattern, flags=0):
+    counted.append(pattern)
+    return plain(pattern, flags)
+re._compiler.compile = counting
+sys.argv[0] = "tfnanlint"
+from tfnanlint.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+names = [name for name in ("signal", "threading", "tfnanlint.pipeline.linter") if name in sys.modules]
+print("started:", len(counted), *names)
+"""
+
+
+def started(*words: str) -> tuple[int, list[str]]:
+    """How many patterns a run compiles, and what it loads that only other runs need."""
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+    line = next(line for line in done.stdout.splitlines() if line.startswith("started:"))
+    return int(line.split()[1]), line.split()[2:]
+
+
+def test_help_loads_no_analysis():
+    assert started("--help")[1] == []
+
+
+def test_a_clean_file_compiles_few_patterns(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("import tensorflow as tf\n\n\ndef f(x):\n    return tf.nn.relu(x) + 2.0\n")
+    count, names = started("check", "--isolated", "--no-cache", str(path))
+    assert count < 140
+    assert names == ["tfnanlint.pipeline.linter"]
+
+
 # Generated text
 
 

@@ -97,3 +97,19 @@ def test_the_calls_of_a_step_are_remembered_and_told_to_programs(project):
         calls = [(one["function"], one["row"]) for one in steps["TFN301"]["calls"]]
         assert calls == [("entropy", 9), ("attention", 8)]
         assert steps["TFN101"]["made"]["function"] == "Dense"
+
+
+def test_sarif_tells_the_calls_of_a_step(project):
+    found = json.loads(project("--no-cache", "--output-format", "sarif"))["runs"][0]["results"]
+    told = {
+        one["location"]["message"]["text"]
+        for result in found
+        for one in result["codeFlows"][0]["threadFlows"][0]["locations"]
+    }
+    assert (
+        "tf.nn.softmax(q @ k) is between 0 and 1; through attention() at train.py:8 and entropy() "
+        "at train.py:9"
+    ) in told
+    assert any(
+        text.endswith("; made by Dense() at layers.py:6; through net() on line 10") for text in told
+    )

@@ -60,15 +60,15 @@ def _named(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
     stated = arguments.cache_dir if flag else environ.get("TFNANLINT_CACHE_DIR", "")
     source = "--cache-dir" if flag else "TFNANLINT_CACHE_DIR"
     if flag and not stated:
-        raise ConfigError("--cache-dir: name a folder")
+        raise ConfigError("--cache-dir: the name of the folder is empty")
     if not stated:
         return ""
     directory = os.path.abspath(os.path.expanduser(stated))
     top = _repository(os.path.realpath(directory))
     if top:
         raise ConfigError(
-            f"{source}: {directory} lies in the git repository {top}, and anyone who commits to that could have "
-            "findings left out; name a folder outside of it"
+            f"{source}: {directory} is inside the git repository {top}, so anyone who commits to it could hide "
+            "findings; name a folder outside of it"
         )
     return directory
 

@@ -7,14 +7,16 @@ import importlib
 import os
 import re
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tfnanlint.cli.caching import cache_of
 from tfnanlint.config.keys import checked_value
 from tfnanlint.config.layers import CERTAINTIES, ConfigError, Configuration, Layer, Rule, hint
-from tfnanlint.pipeline.linter import Linter, allow, load_rules
 from tfnanlint.report import FORMATS
 from tfnanlint.version import __version__
+
+if TYPE_CHECKING:
+    from tfnanlint.pipeline.linter import Linter
 
 
 class _Parser(argparse.ArgumentParser):
@@ -625,7 +627,7 @@ def _baseline_flag(arguments: argparse.Namespace) -> str | None:
             raise ConfigError("--baseline cannot be used with --no-baseline")
         return ""
     if arguments.baseline == "":
-        raise ConfigError("--baseline: name a file")
+        raise ConfigError("--baseline: the name of the file is empty")
     return arguments.baseline
 
 
@@ -641,12 +643,16 @@ def configuration_of(arguments: argparse.Namespace) -> Configuration:
 
 def rules_of(arguments: argparse.Namespace) -> tuple[Rule, ...]:
     """The rules that a command speaks of: those of plugins too that the user allows."""
+    from tfnanlint.pipeline.linter import allow, load_rules  # `--help` needs no analysis.
+
     allow(Configuration(layer_of(arguments)).plugins)
     return load_rules()
 
 
 def linter_of(arguments: argparse.Namespace) -> Linter:
     """What checks files as the arguments say; made in each process that does. Raises `ConfigError`."""
+    from tfnanlint.pipeline.linter import Linter
+
     since = None
     if getattr(arguments, "diff_base", None) is not None:
         from tfnanlint.config.revision import Revision

@@ -289,7 +289,7 @@ def _version(key: str, value: Any, origin: str) -> str:
             raise ConfigError(f'{origin}: `{key}` must be a version such as ">=0.1,<1"')
         if not _COMPARED[match[1] or "=="](_numbers(__version__), _numbers(match[2])):
             raise ConfigError(
-                f"{origin}: tfnanlint {value} is required, and this is tfnanlint {__version__}"
+                f"{origin}: tfnanlint {value} is required, but this is tfnanlint {__version__}"
             )
     return value
 

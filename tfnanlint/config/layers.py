@@ -286,7 +286,7 @@ def _extended(stated: Layer, path: str, files: Files) -> tuple[Layer, ...]:
         place = layers[0].place("extend")
         path = os.path.normpath(os.path.join(os.path.dirname(path), layers[0].extend))
         if path in seen:
-            raise ConfigError(f"{place}: `extend` leads in a circle to {path}")
+            raise ConfigError(f"{place}: `extend` forms a cycle: it leads back to {path}")
         seen.add(path)
         text = _config_text(path, files)
         if text is None:
@@ -730,7 +730,9 @@ class Configuration:
         if text is not None:
             stated = layer(toml_table(text, path), path, os.path.dirname(path), text)
             if others := {key for key, _ in stated.rows} - {"plugins"}:
-                raise ConfigError(f"{path}: only `plugins` may stand here, not `{min(others)}`")
+                raise ConfigError(
+                    f"{path}: only `plugins` is allowed in this file, not `{min(others)}`"
+                )
             allowed += stated.plugins or ()
         return tuple(dict.fromkeys(allowed))
 

@@ -6,11 +6,9 @@ import os
 import re
 from typing import Final
 
-_TEST_FILE: Final = re.compile(r"test_.*|.*_tests?|.*_?test_?utils|conftest")
-_TEST_PATH: Final = re.compile(r"(?:^|[/\\_])tests?(?:[/\\_.]|$)")
-_UNTRAINED_FOLDER: Final = re.compile(
-    r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*"
-)
+_TEST_FILE: Final = r"test_.*|.*_tests?|.*_?test_?utils|conftest"
+_TEST_PATH: Final = r"(?:^|[/\\_])tests?(?:[/\\_.]|$)"
+_UNTRAINED_FOLDER: Final = r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*"
 _PASSED_FOLDERS: Final = frozenset("node_modules build dist venv site-packages __pycache__".split())
 _DISTRIBUTIONS: Final = frozenset(
     "numpy tensorflow keras tf_keras scipy pandas sklearn matplotlib absl tensorflow_probability "
@@ -26,17 +24,17 @@ def holds_tests(path: str) -> bool:
     """Whether a file has the name of one with tests: they look at values, and run on numbers that
     are written in them.
     """
-    return _TEST_FILE.fullmatch(os.path.splitext(os.path.basename(path))[0]) is not None
+    return re.fullmatch(_TEST_FILE, os.path.splitext(os.path.basename(path))[0]) is not None
 
 
 def is_below_tests(path: str) -> bool:
     """Whether a file or a folder on its path is named for tests: nothing there is trained long."""
-    return _TEST_PATH.search(path) is not None
+    return re.search(_TEST_PATH, path) is not None
 
 
 def is_apart_from_training(path: str) -> bool:
     """Whether a file stands in a folder for what is not trained: `metrics/`, `preprocessing/`."""
-    return _UNTRAINED_FOLDER.fullmatch(path.replace(os.sep, "/")) is not None
+    return re.fullmatch(_UNTRAINED_FOLDER, path.replace(os.sep, "/")) is not None
 
 
 def is_passed_over(folder: str) -> bool:

@@ -6,48 +6,43 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_EPSILON: Final = re.compile(r"(?:.*_)?(?:eps|epsilon|jitter)_*\d*", re.IGNORECASE)
-_EPSILON_PREFIX: Final = re.compile(r"_*eps(?:ilon)?(?:_|$)", re.IGNORECASE)
+_EPSILON: Final = r"(?i)(?:.*_)?(?:eps|epsilon|jitter)_*\d*"
+_EPSILON_PREFIX: Final = r"(?i)_*eps(?:ilon)?(?:_|$)"
 # Names that a module gives to the constant which smooths its quotients, likeliest first.
 SMOOTHING_NAMES: Final = ("smooth", "epsilon", "eps")
-_COUNT: Final = re.compile(r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)")
-_SCALE: Final = re.compile(
-    r"_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|"
-    r"deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*",
-    re.IGNORECASE,
+_COUNT: Final = r"_*(?:num|n|number)_(?:of_)?[a-z]\w*|\w*[a-z]_(?:size|dims?)"
+_SCALE: Final = (
+    r"(?i)_*(?:\w+_)?(?:scale|rate|sigma|std|stddev|lambd?a?|lam|concentration|"
+    r"deg(?:rees)?_(?:of_)?free(?:dom)?|dof|df|mass|bandwidth)_*\d*"
 )
-_PROBABILITY: Final = re.compile(
-    r"_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|"
-    r"xhat|x_hat|softmax|sigmoid)_*\d*",
-    re.IGNORECASE,
+_PROBABILITY: Final = (
+    r"(?i)_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|"
+    r"xhat|x_hat|softmax|sigmoid)_*\d*"
 )
-_SAFE: Final = re.compile(r"(?:^|_)safe(?:_|$)")
-_LABELS: Final = re.compile(r"y_true|labels?|targets?|ground_?truth")
-_TRUE: Final = re.compile(
-    r"(?:^|_)(?:y_?true|true|truth|labels?|targets?|gt|ground_truth|y_train|y_test|onehot)"
-    r"(?:$|_|\d)",
-    re.IGNORECASE,
+_SAFE: Final = r"(?:^|_)safe(?:_|$)"
+_LABELS: Final = r"y_true|labels?|targets?|ground_?truth"
+_TRUE: Final = (
+    r"(?i)(?:^|_)(?:y_?true|true|truth|labels?|targets?|gt|ground_truth|y_train|y_test|onehot)"
+    r"(?:$|_|\d)"
 )
-_PREDICTED: Final = re.compile(
-    r"(?:^|_)(?:y_?pred|y_?hat|preds?|predictions?|predicted|logits?|probs?|probabilit(?:y|ies))"
-    r"(?:$|_|\d)",
-    re.IGNORECASE,
+_PREDICTED: Final = (
+    r"(?i)(?:^|_)(?:y_?pred|y_?hat|preds?|predictions?|predicted|logits?|probs?|probabilit(?:y|ies))"
+    r"(?:$|_|\d)"
 )
-_LIKELIHOOD: Final = re.compile(r"like|prob|log|elbo|reward|return")
-_RETURN: Final = re.compile(r"(?:\w*_)?(?:rewards?|returns?)(?:_\w+)?", re.IGNORECASE)
-_GRADIENT: Final = re.compile(r"grads?|gradients?|grads_\w+|gradients?_list")
-_INITIAL_VALUE: Final = re.compile(r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)")
-_SETTINGS: Final = re.compile(
-    r"_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|settings)_*",
-    re.IGNORECASE,
+_LIKELIHOOD: Final = r"like|prob|log|elbo|reward|return"
+_RETURN: Final = r"(?i)(?:\w*_)?(?:rewards?|returns?)(?:_\w+)?"
+_GRADIENT: Final = r"grads?|gradients?|grads_\w+|gradients?_list"
+_INITIAL_VALUE: Final = r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)"
+_SETTINGS: Final = (
+    r"(?i)_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|"
+    r"settings)_*"
 )
-_RANDOM_INITIALIZER: Final = re.compile(
-    r"glorot|xavier|he_|lecun|orthogonal|variance_?scaling|"
-    r"(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]",
-    re.IGNORECASE,
+_RANDOM_INITIALIZER: Final = (
+    r"(?i)glorot|xavier|he_|lecun|orthogonal|variance_?scaling|"
+    r"(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]"
 )
-_KERNEL: Final = re.compile(r"(?:(?:depthwise|pointwise|recurrent)_)?kernel")
-_COMPILER: Final = re.compile(r"keras|jit_compile|experimental_compile|^xla$", re.IGNORECASE)
+_KERNEL: Final = r"(?:(?:depthwise|pointwise|recurrent)_)?kernel"
+_COMPILER: Final = r"(?i)keras|jit_compile|experimental_compile|^xla$"
 _LOSSES: Final = ("loss", "losses")
 _TRAINING: Final = ("training", "is_training")
 _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".split())
@@ -56,37 +51,37 @@ _SIZES: Final = frozenset("shape size shape_list get_shape_list dimension_size".
 @lru_cache(maxsize=4096)
 def is_epsilon(name: str) -> bool:
     """Whether a name is one of small positive numbers: `eps`, `self._epsilon`, `jitter_2`."""
-    return _EPSILON.fullmatch(name) is not None
+    return re.fullmatch(_EPSILON, name) is not None
 
 
 def begins_with_epsilon(name: str) -> bool:
     """Whether a summand of this name is there to keep a sum off 0: `EPS`, `eps_norm`, `epsilon`."""
-    return _EPSILON_PREFIX.match(name) is not None
+    return re.match(_EPSILON_PREFIX, name) is not None
 
 
 def is_count(name: str) -> bool:
     """Whether a name is one of numbers of things: `num_samples`, `batch_size`."""
-    return _COUNT.fullmatch(name) is not None
+    return re.fullmatch(_COUNT, name) is not None
 
 
 def is_scale(name: str) -> bool:
     """Whether a name is one of parameters of a distribution: `scale`, `sigma`, `dof`."""
-    return _SCALE.fullmatch(name) is not None
+    return re.fullmatch(_SCALE, name) is not None
 
 
 def is_probability(name: str) -> bool:
     """Whether a name is one of probabilities or predictions: `p`, `probs`, `y_hat`."""
-    return _PROBABILITY.fullmatch(name) is not None
+    return re.fullmatch(_PROBABILITY, name) is not None
 
 
 def says_safe(name: str) -> bool:
     """Whether a name says that its value has been made safe: `safe_norm`, `x_safe`."""
-    return _SAFE.search(name) is not None
+    return re.search(_SAFE, name) is not None
 
 
 def is_return(path: str) -> bool:
     """Whether a name is one of rewards or of their sums: `rewards`, `discounted_returns`."""
-    return _RETURN.fullmatch(path.rpartition(".")[2]) is not None
+    return re.fullmatch(_RETURN, path.rpartition(".")[2]) is not None
 
 
 def names_mask(path: str) -> bool:
@@ -107,7 +102,7 @@ def says_maximum(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_label(name: str) -> bool:
     """Whether a parameter of this name takes the labels of a loss: `y_true`, `labels`, `target`."""
-    return _LABELS.fullmatch(name) is not None
+    return re.fullmatch(_LABELS, name) is not None
 
 
 def is_label_beside_prediction(name: str) -> bool:
@@ -122,43 +117,43 @@ def is_prediction_parameter(name: str) -> bool:
 
 def says_true(text: str) -> bool:
     """Whether an argument is written with a word for labels: `y_true`, `gt_boxes`, `y_test`."""
-    return _TRUE.search(text) is not None
+    return re.search(_TRUE, text) is not None
 
 
 def says_predicted(text: str) -> bool:
     """Whether an argument is written with a word for predictions: `y_pred`, `logits`, `probs`."""
-    return _PREDICTED.search(text) is not None
+    return re.search(_PREDICTED, text) is not None
 
 
 def names_likelihood(name: str) -> bool:
     """Whether a name speaks of a likelihood or a reward: `log_prob`, `elbo`, `returns`."""
-    return _LIKELIHOOD.search(name.lower()) is not None
+    return re.search(_LIKELIHOOD, name.lower()) is not None
 
 
 def is_gradient(name: str) -> bool:
     """Whether a parameter of this name takes gradients: `grad`, `gradients`, `grads_and_vars`."""
-    return _GRADIENT.fullmatch(name) is not None
+    return re.fullmatch(_GRADIENT, name) is not None
 
 
 def is_initial_value(path: str) -> bool:
     """Whether a name is one of values computed before training: `init_scale`, `initial_value`."""
-    return _INITIAL_VALUE.fullmatch(path) is not None
+    return re.fullmatch(_INITIAL_VALUE, path) is not None
 
 
 @lru_cache(maxsize=4096)
 def holds_settings(path: str) -> bool:
     """Whether a part of a path is a name for settings: `self.hparams`, `params.optimizer`."""
-    return any([_SETTINGS.fullmatch(name) is not None for name in path.split(".")])
+    return any([re.fullmatch(_SETTINGS, name) is not None for name in path.split(".")])
 
 
 def is_random_initializer(name: str) -> bool:
     """Whether an initializer of this name draws random numbers: `glorot_uniform`, `HeNormal`."""
-    return _RANDOM_INITIALIZER.search(name) is not None
+    return re.search(_RANDOM_INITIALIZER, name) is not None
 
 
 def is_kernel(name: str) -> bool:
     """Whether an attribute has the name that Keras gives to the kernel of a layer."""
-    return _KERNEL.fullmatch(name) is not None
+    return re.fullmatch(_KERNEL, name) is not None
 
 
 def holds_loss(name: str) -> bool:
@@ -198,4 +193,4 @@ def is_session(name: str) -> bool:
 
 def names_compiler(name: str) -> bool:
     """Whether a name in a file says that XLA may compile its functions: `jit_compile`, `keras`."""
-    return _COMPILER.search(name) is not None
+    return re.search(_COMPILER, name) is not None

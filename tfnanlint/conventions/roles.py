@@ -7,7 +7,7 @@ from typing import Final
 
 # What is measured or prepared and not trained. Metrics go by the name of precision, and so do the
 # dtypes of a program (`mixed_precision.py`).
-_MEASURED: Final = re.compile(
+_MEASURED: Final = (
     r"(?:^|_)(?:metrics?|accuracy|(?<!mixed_)(?<!half_)(?<!single_)(?<!double_)(?<!full_)(?<!low_)"
     r"(?<!float_)(?<!numeric_)(?<!numerical_)precision(?!_(?:policy|plugin|scope|utils?|training))|"
     r"recall|f1|fbeta|auc|summary|summaries|eval|evaluation|"
@@ -15,19 +15,19 @@ _MEASURED: Final = re.compile(
     r"(?:calculate|compute|get)?fid|frechet\w*|inception_score|stats?|statistics|diagnostics?|monitor(?:ing)?|initializers?|preprocess(?:ing|or)?|"
     r"augment(?:ation)?)(?:_|$)"
 )
-_LOSS: Final = re.compile(
+_LOSS: Final = (
     r"(?!_*(?:save|print|plot|report|record|write|show|track|get|check|val|valid|validation|eval|"
     r"evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?"
 )
-_PENALTY: Final = re.compile(r"(?:^|_)penalty(?:_|$)")
-_LOSS_OR_PENALTY: Final = re.compile(r"penalty|loss")
-_ON_GRADIENTS: Final = re.compile(
+_PENALTY: Final = r"(?:^|_)penalty(?:_|$)"
+_LOSS_OR_PENALTY: Final = r"penalty|loss"
+_ON_GRADIENTS: Final = (
     r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
     r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?"
 )
-_PREPARATION: Final = re.compile(r"_*(?:init|build|reset|setup)")
-_INITIALIZATION: Final = re.compile(r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)")
-_TRAINING_STEP: Final = re.compile(
+_PREPARATION: Final = r"_*(?:init|build|reset|setup)"
+_INITIALIZATION: Final = r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)"
+_TRAINING_STEP: Final = (
     r"gradients?|jacobian|batch_jacobian|"
     r"(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
 )
@@ -68,21 +68,21 @@ _SHOWING: Final = frozenset(
     "print log logging info debug warning summary summaries scalar histogram image text collect "
     "report record plot show".split()
 )
-_ASSERTS_POSITIVE: Final = re.compile(
+_ASSERTS_POSITIVE: Final = (
     r"_*assert_(?:all_)?"
     r"(?:positive|greater|greater_equal|above|strictly_\w+|none_equal|nonzero|non_zero)"
 )
-_ASSERTS_GREATER: Final = re.compile(r"_*assert_greater(_equal)?")
-_ASSERTS_ORDER: Final = re.compile(r"_*assert_(?:less|greater)")
-_CHECK: Final = re.compile(r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?")
-_FAILURE_EXPECTED: Final = re.compile(r"raises|assertRaises|expect|warns", re.IGNORECASE)
+_ASSERTS_GREATER: Final = r"_*assert_greater(_equal)?"
+_ASSERTS_ORDER: Final = r"_*assert_(?:less|greater)"
+_CHECK: Final = r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?"
+_FAILURE_EXPECTED: Final = r"(?i)raises|assertRaises|expect|warns"
 
 
 def is_measured(name: str) -> bool:
     """Whether a function or file measures or prepares, and is not trained: `accuracy_stats`; not
     `mixed_precision`.
     """
-    return _MEASURED.search(name.lower()) is not None
+    return re.search(_MEASURED, name.lower()) is not None
 
 
 def names_loss(name: str) -> bool:
@@ -92,37 +92,37 @@ def names_loss(name: str) -> bool:
 
 def names_loss_or_penalty(name: str) -> bool:
     """Whether a name speaks of a loss or of a penalty anywhere."""
-    return _LOSS_OR_PENALTY.search(name) is not None
+    return re.search(_LOSS_OR_PENALTY, name) is not None
 
 
 def is_loss(name: str) -> bool:
     """Whether a function of this name is trained by: `dice_loss`, `elbo`; not `save_loss`."""
-    return _LOSS.fullmatch(name) is not None
+    return re.fullmatch(_LOSS, name) is not None
 
 
 def is_penalty(name: str) -> bool:
     """Whether a function of this name is a penalty on gradients: `gradient_penalty`."""
-    return _PENALTY.search(name) is not None
+    return re.search(_PENALTY, name) is not None
 
 
 def works_on_gradients(name: str) -> bool:
     """Whether a function of this name is given gradients: `clip_gradients`, `apply_grads`."""
-    return _ON_GRADIENTS.fullmatch(name) is not None
+    return re.fullmatch(_ON_GRADIENTS, name) is not None
 
 
 def prepares(name: str) -> bool:
     """Whether a method of a model of this name runs before training: `__init__`, `build`."""
-    return _PREPARATION.match(name) is not None
+    return re.match(_PREPARATION, name) is not None
 
 
 def initializes(name: str) -> bool:
     """Whether a function of this name computes initial values: `init_weights`, `initialize`."""
-    return _INITIALIZATION.search(name) is not None and name != "__init__"
+    return re.search(_INITIALIZATION, name) is not None and name != "__init__"
 
 
 def takes_training_step(name: str) -> bool:
     """Whether a function of this name may take a gradient of what it is given: `train_on`."""
-    return _TRAINING_STEP.fullmatch(name) is not None
+    return re.fullmatch(_TRAINING_STEP, name) is not None
 
 
 def makes_object(name: str) -> bool:
@@ -167,25 +167,25 @@ def shows(name: str) -> bool:
 
 def asserts_positive(name: str) -> bool:
     """Whether a function of this name fails for 0: `assert_positive`, `_assert_above`."""
-    return _ASSERTS_POSITIVE.fullmatch(name) is not None
+    return re.fullmatch(_ASSERTS_POSITIVE, name) is not None
 
 
 def asserts_greater(name: str) -> str | None:
     """What a function asserts by its name of its first argument and its second: ">" or ">="; None
     where it is no such function.
     """
-    match = _ASSERTS_GREATER.fullmatch(name)
+    match = re.fullmatch(_ASSERTS_GREATER, name)
     return None if match is None else ">=" if match[1] else ">"
 
 
 def asserts_order(name: str) -> bool:
     """Whether a function of this name asserts which of two numbers is less."""
-    return _ASSERTS_ORDER.fullmatch(name) is not None
+    return re.fullmatch(_ASSERTS_ORDER, name) is not None
 
 
 def checks(name: str) -> bool:
     """Whether a function of this name checks what it is given: `validate_args`, `_maybe_assert`."""
-    return _CHECK.fullmatch(name) is not None
+    return re.fullmatch(_CHECK, name) is not None
 
 
 def is_assertion(name: str) -> bool:
@@ -195,7 +195,7 @@ def is_assertion(name: str) -> bool:
 
 def expects_failure(text: str) -> bool:
     """Whether a context expects an error: `pytest.raises(...)`, `self.assertRaises(...)`."""
-    return _FAILURE_EXPECTED.search(text) is not None
+    return re.search(_FAILURE_EXPECTED, text) is not None
 
 
 def registers(name: str) -> bool:

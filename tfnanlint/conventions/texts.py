@@ -5,59 +5,58 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_MODEL_UNDER_XLA: Final = re.compile(r"\.compile\([^#\n]*jit_compile\s*=\s*True")
-_FIRST_VERSION: Final = re.compile(
+_MODEL_UNDER_XLA: Final = r"\.compile\([^#\n]*jit_compile\s*=\s*True"
+_FIRST_VERSION: Final = (
     r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|"
     r"is_nan|div|summary\.merge_all)\b|\bshape(?:\(\))?\[-?\d+\]\.value\b"
 )
-_OLD_KERAS: Final = re.compile(r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b")
-_NETWORK: Final = re.compile(
+_OLD_KERAS: Final = r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b"
+_NETWORK: Final = (
     r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|"
     r"matmul|fit)\("
 )
 _NORMALIZATIONS: Final = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_norm")
-_MISSING_DATA: Final = re.compile(
+_MISSING_DATA: Final = (
     r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|"
     r"is_finite|nanmean|na_filter"
 )
-_SCALED_DATA: Final = re.compile(
+_SCALED_DATA: Final = (
     r"\b(?:Rescaling|Normalization|BatchNormalization|LayerNormalization|preprocess_input|Lambda|"
     r"StandardScaler|MinMaxScaler|per_image_standardization)\b"
 )
-_SCALED_LOSS: Final = re.compile(
+_SCALED_LOSS: Final = (
     r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|"
     r"LossScaleOptimizer|enable_mixed_precision_graph_rewrite)\b"
 )
 _LARGE: Final = r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})"
-_LARGE_NUMBER: Final = re.compile(_LARGE)
-_NAMED_LARGE: Final = re.compile(rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{_LARGE}")
-_SINGULAR: Final = re.compile(r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*")
-_EMPTINESS: Final = re.compile(r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0")
-_DIVISION: Final = re.compile(r"/|div")
+_NAMED_LARGE: Final = rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{_LARGE}"
+_SINGULAR: Final = r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*"
+_EMPTINESS: Final = r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0"
+_DIVISION: Final = r"/|div"
 
 
 def compiles_model(text: str) -> bool:
     """Whether a file asks for a model under XLA: `model.compile(..., jit_compile=True)`."""
-    return _MODEL_UNDER_XLA.search(text) is not None
+    return re.search(_MODEL_UNDER_XLA, text) is not None
 
 
 def is_first_version(text: str) -> bool:
     """Whether a file uses what TensorFlow 2 does not have: `tf.placeholder`, `tf.log`,
     `x.shape[0].value`.
     """
-    return _FIRST_VERSION.search(text) is not None
+    return re.search(_FIRST_VERSION, text) is not None
 
 
 def is_old_keras(text: str) -> bool:
     """Whether a file uses what Keras took until its losses became classes: `lr=`, `nb_epoch=`."""
-    return _OLD_KERAS.search(text) is not None
+    return re.search(_OLD_KERAS, text) is not None
 
 
 def trains_network(text: str) -> bool:
     """Whether a file makes the weights of a network; those of an angle or a posterior bear longer
     steps.
     """
-    return _NETWORK.search(text) is not None
+    return re.search(_NETWORK, text) is not None
 
 
 def normalizes_layers(text: str) -> bool:
@@ -67,41 +66,41 @@ def normalizes_layers(text: str) -> bool:
 
 def looks_for_missing_data(text: str) -> bool:
     """Whether a file looks for missing data somewhere: `dropna`, `isnull`, `SimpleImputer`."""
-    return _MISSING_DATA.search(text) is not None
+    return re.search(_MISSING_DATA, text) is not None
 
 
 def scales_data(text: str) -> bool:
     """Whether a file scales its images somewhere: `Rescaling`, `preprocess_input`."""
-    return _SCALED_DATA.search(text) is not None
+    return re.search(_SCALED_DATA, text) is not None
 
 
 def scales_loss(text: str) -> bool:
     """Whether a file scales its loss by hand, or has it scaled: `get_scaled_loss`."""
-    return _SCALED_LOSS.search(text) is not None
+    return re.search(_SCALED_LOSS, text) is not None
 
 
 def asks_for_elements(test: str) -> bool:
     """Whether a test asks if there are elements: `tf.size(x) > 0`, `any(mask)`, `num`."""
-    return _EMPTINESS.search(test) is not None
+    return re.search(_EMPTINESS, test) is not None
 
 
 def may_divide(line: str) -> bool:
     """Whether a line may hold a division: `/`, `tf.divide`, `div_no_nan`."""
-    return _DIVISION.search(line) is not None
+    return re.search(_DIVISION, line) is not None
 
 
 def may_be_singular(line: str) -> bool:
     """Whether a line may hold what is infinite at 1 or -1, or has an infinite gradient there: a
     logarithm, a root, a quotient, an inverse function.
     """
-    return _SINGULAR.search(line) is not None
+    return re.search(_SINGULAR, line) is not None
 
 
 def writes_large_number(line: str) -> bool:
     """Whether a line holds a number that float16 may be too small for: `1e5`, `65536`."""
-    return _LARGE_NUMBER.search(line) is not None
+    return re.search(_LARGE, line) is not None
 
 
 def names_of_large_numbers(line: str) -> list[str]:
     """The names that a line gives such a number: `NEG` of `NEG = -1e9`."""
-    return _NAMED_LARGE.findall(line)
+    return re.findall(_NAMED_LARGE, line)

@@ -1,4 +1,4 @@
-"""What tfnanlint says about a file itself, not about its numbers: the codes TFN0xx."""
+"""Findings about a file or a comment and not about a value: the codes TFN0xx."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ INTERNAL = Notice(
     "internal-error",
     """A rule or the analysis failed on this file.
 
-This is a bug of tfnanlint, not of the file. The other rules and files were still checked, and the exit
-code is 2. It cannot be switched off; `exclude` the file until the bug is repaired.
+This is a bug in tfnanlint and not in the file. The other rules and files were still checked, and the exit
+code is 2. This finding cannot be switched off: `exclude` the file until the bug is repaired.
 """,
 )
 
 INVALID_SYNTAX = Notice(
     "TFN001",
     "invalid-syntax",
-    """The file is not source that this Python can parse, so nothing in it was checked.
+    """The file cannot be parsed as Python, so nothing in it was checked.
 
-Files are read with the grammar of the Python that runs tfnanlint: run it under the Python version that
-the code is written for. Files that mention neither tensorflow nor keras are not parsed. It cannot be
-switched off; `exclude` the file, or write `# tfn: skip-file` into it.
+tfnanlint parses files with the grammar of the Python that runs it. Run it under the Python version that
+the code is written for. Files that mention neither tensorflow nor keras are not parsed. This finding cannot be
+switched off: `exclude` the file, or write `# tfn: skip-file` into it.
 
-In a notebook each cell stands for itself: the one that cannot be parsed is named, and all others are checked. IPython's
-magics, shell commands and cells in other languages are no faults. A notebook that is no JSON is not checked at all.
+In a notebook the cells are parsed one by one: the cell that cannot be parsed is named, and all others are checked. IPython's
+magics, shell commands and cells in other languages are not errors. A notebook that is not valid JSON is not checked at all.
 """,
 )
 
@@ -70,8 +70,8 @@ UNREAD = Notice(
     "unread-file",
     """The file was not read, so nothing in it was checked.
 
-It does not exist, may not be read, is no regular file, or mentions TensorFlow and is larger than `max-file-size`
-(2 MiB unless configured; a notebook may have 50 times that). It cannot be switched off; `exclude` the file.
+The file does not exist, is not readable, is not a regular file, or mentions TensorFlow and is larger than `max-file-size`
+(by default 2 MiB; notebooks may be 50 times as large). This finding cannot be switched off: `exclude` the file.
 """,
 )
 
@@ -80,10 +80,10 @@ IDLE = Notice(
     "idle-suppression",
     """A suppression comment hides nothing.
 
-The code it names is not found there (any more), is not a code of tfnanlint, or the comment stands where it
-covers no line. Left in place it would hide the next real finding on that line.
+There is no finding with its code in that place (any more), the code is not one of tfnanlint, or the comment
+covers no line. If it stays, it hides the next real finding on that line.
 
-Only comments that name codes of tfnanlint are judged, only those whose rule ran, and never a bare `# noqa`.
+Only comments that name codes of tfnanlint are checked, and only when the rule has run. A bare `# noqa` is never reported.
 
 Bad:
     loss = tf.nn.softplus(x)  # tfn: ignore[TFN101]

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix, Step
+from tfnanlint.diagnostics.findings import Call, Claim, Edit, Finding, Fix, Step
 from tfnanlint.diagnostics.grades import grade, severity
 from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.lsp.documents import Part, Snapshot
@@ -147,7 +147,24 @@ def _explained(finding: Finding, answer: Answer, markdown: bool) -> Iterator[str
         yield "Where the value comes from, newest first:"
         yield ""
     for step in finding.trace:
-        yield f"- {_where(step, finding, answer.snapshot, markdown)}: {say(step.text)}"
+        told = say(step.text + _called(step, finding, answer.snapshot))
+        yield f"- {_where(step, finding, answer.snapshot, markdown)}: {told}"
+
+
+def _called(step: Step, finding: Finding, snapshot: Snapshot) -> str:
+    """What made the layer that gave the value of a step, and through which calls the value goes on,
+    as the end of a sentence. In a notebook no lines are named: they are counted by cell.
+    """
+
+    def told(call: Call) -> str:
+        if call.path != finding.path:
+            return f"{call.function}() at {os.path.basename(call.path)}:{call.row}"
+        return f"{call.function}()" + (f" on line {call.row}" if len(snapshot.parts) == 1 else "")
+
+    made = f"; made by {told(step.made)}" if step.made else ""
+    return made + (
+        "; through " + " and ".join(map(told, reversed(step.calls))) if step.calls else ""
+    )
 
 
 def _where(step: Step, finding: Finding, snapshot: Snapshot, markdown: bool) -> str:

@@ -8,7 +8,7 @@ import ast
 import warnings
 from dataclasses import dataclass, replace
 
-from tfnanlint.diagnostics.findings import Finding, Step
+from tfnanlint.diagnostics.findings import Call, Finding, Step
 from tfnanlint.syntax.source import Source, Span
 
 
@@ -55,11 +55,15 @@ class Difference:
         return Span(span.start + by, span.end + by)
 
     def _step(self, step: Step) -> Step:
-        return (
-            replace(step, span=self._span(step.span), row=step.row + self._moved[1])
-            if step.span.start >= self.old_end
-            else step
-        )
+        calls = tuple(map(self._call, step.calls))
+        step = replace(step, calls=calls, made=step.made and self._call(step.made))
+        if step.span.start < self.old_end:
+            return step
+        return replace(step, span=self._span(step.span), row=step.row + self._moved[1])
+
+    def _call(self, call: Call) -> Call:
+        behind = call.path == self.old.path and call.row >= self.old.position(self.old_end)[0]
+        return replace(call, row=call.row + self._moved[1]) if behind else call
 
 
 def between(old: Source, new: Source) -> Difference | None:

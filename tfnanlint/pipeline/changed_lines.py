@@ -64,9 +64,12 @@ def _brought_about(finding: Finding, source: Source, rows: Rows, since: Revision
     if rows.meets(first, last):
         return True
     for step in finding.trace:
-        there = rows if step.path == source.path else since.changes(os.path.abspath(step.path))
-        if there.meets(step.row, step.row):
-            return True
+        made = () if step.made is None else (step.made,)
+        for place in (step, *step.calls, *made):
+            here = place.path == source.path
+            there = rows if here else since.changes(os.path.abspath(place.path))
+            if there.meets(place.row, place.row):
+                return True
     return False
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from tfnanlint.diagnostics.findings import Call, Claim, Finding, Fix, Step
@@ -240,19 +240,20 @@ def where(step: Step, source: Source) -> str:
     return f"{'' if here.cell is None else f'cell {here.cell}, '}line {here.row}{function}"
 
 
-def called(step: Step, source: Source) -> str:
+def called(step: Step, source: Source, named: Callable[[str], str] | None = None) -> str:
     """What made the layer that gave the value of a step, and through which calls the value goes on,
-    as the end of a sentence.
+    as the end of a sentence. `named` names other files, by default from the working directory.
     """
-    calls = [f"{call.function}() {_at(call, source)}" for call in reversed(step.calls)]
-    made = f"; made by {step.made.function}() {_at(step.made, source)}" if step.made else ""
+    named = named or from_here
+    calls = [f"{call.function}() {_at(call, source, named)}" for call in reversed(step.calls)]
+    made = f"; made by {step.made.function}() {_at(step.made, source, named)}" if step.made else ""
     return made + (f"; through {' and '.join(calls)}" if calls else "")
 
 
-def _at(call: Call, source: Source) -> str:
+def _at(call: Call, source: Source, named: Callable[[str], str]) -> str:
     """Where a call stands, as `where` has it."""
     if call.path != source.path or call.row > len(source.line_starts):
-        return f"at {from_here(call.path)}:{call.row}"
+        return f"at {named(call.path)}:{call.row}"
     here = source.location(source.line_starts[call.row - 1])
     return f"{'in' if here.cell is not None else 'on'} {here.words}"
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import stat
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
@@ -48,7 +46,7 @@ def wanted(
         )
     if file is not None:
         if not plain:
-            raise ConfigError("--output-file: every format has a file of its own already")
+            raise ConfigError("--output-file: every format already has its own file")
         found = [Wanted(one.name, one.path or file) for one in found]
     targets = [os.path.realpath(one.path) for one in found if one.path is not None]
     if len(set(targets)) < len(targets):
@@ -118,7 +116,8 @@ def opened(wants: Sequence[Wanted], stream: TextIO, view: View) -> Iterator[Outp
     """
     files: dict[str, TextIO] = {}
     try:
-        with _removed_when_ended(files):
+        to_files = any(want.path is not None for want in wants)
+        with _removed_when_ended(files) if to_files else nullcontext():
             for one in wants:
                 if one.path is not None:
                     files[one.path] = _open(one.path)
@@ -155,6 +154,9 @@ def _removed_when_ended(files: Mapping[str, TextIO]) -> Iterator[None]:
     """Remove files, by the paths that they are for, where this process gets SIGTERM meanwhile. A
     handler that the program has set stays.
     """
+    import signal  # Most runs write no file.
+    import threading
+
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield

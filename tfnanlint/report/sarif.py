@@ -20,6 +20,7 @@ from tfnanlint.diagnostics.grades import SEVERITIES, severity
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.pipeline.linter import load_rules
 from tfnanlint.report import escape, message, page
+from tfnanlint.report.full import called
 from tfnanlint.report.linehash import line_hashes
 from tfnanlint.report.place import Paths, in_cell, region, utf16_units, written
 from tfnanlint.report.verdicts import sentence
@@ -164,7 +165,8 @@ class Sarif:
                     "region": {"startLine": step.row},
                 }
             }
-        return {"location": {**place, "message": {"text": _plain(step.text)}}}
+        text = _plain(step.text + called(step, source, self._paths.of))
+        return {"location": {**place, "message": {"text": text}}}
 
     def _fix(self, fix: Fix, source: Source) -> dict[str, Any]:
         cost = f" ({fix.cost})" if fix.cost else ""
