@@ -86,7 +86,12 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def repairs(pair: Pairing, here: Context) -> list[Fix]:
-    """from_logits=True, where the loss is made or named."""
+    """from_logits=True, where the loss is made or named; the activation where metrics compare the
+    predictions, too.
+    """
+    if pair.site.op.name == COMPILE and pair.site.given("metrics"):
+        here.no_fix = "the metrics would get logits: give the last layer the activation"
+        return activated(pair, here)
     keep: dict[str, Any] = dict(
         title="set from_logits=True in the loss", claim=Claim.SHIFTED, cost=COST
     )

@@ -39,6 +39,7 @@ from tfnanlint.api import (
     Claim,
     Context,
     Finding,
+    Fix,
     Iterator,
     Pairing,
     Site,
@@ -72,21 +73,39 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             continue
         surely = predicted(pair.labels) and given(pair.predictions)
         if surely or exchanged(labels, predictions):
-            fixes = here.exchange(
-                site,
-                labels,
-                predictions,
-                title="swap the two arguments",
-                claim=Claim.SHIFTED,
-                cost="the loss becomes the intended one",
-            )
             yield here.finding(
                 site,
                 None,
                 message(labels, predictions, pair, here),
                 Certainty.MUST if surely else Certainty.MAY,
-                fixes,
+                swapped(site, labels, predictions, here),
             )
+
+
+def swapped(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) -> list[Fix]:
+    """The two arguments in each other's place."""
+    if is_of_old_keras(site, here):
+        here.no_fix = "Keras took the predictions first before 2.0.7: swap them for a later one"
+        return []
+    return here.exchange(
+        site,
+        labels,
+        predictions,
+        title="swap the two arguments",
+        claim=Claim.SHIFTED,
+        cost="the loss becomes the intended one",
+    )
+
+
+def is_of_old_keras(site: Site, here: Context) -> bool:
+    """Whether a function of the backend may be one of the Keras that was no part of TensorFlow."""
+    if not site.op.name.startswith("K.") or not isinstance(site.node, ast.Call):
+        return False
+    root = site.node.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    binding = site.point.lookup(root.id) if site.point and isinstance(root, ast.Name) else None
+    return any(path.partition(".")[0] == "keras" for path in here.speller.paths(binding))
 
 
 def reverse(site: Site, here: Context) -> bool:
