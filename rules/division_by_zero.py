@@ -111,7 +111,8 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
-        kind=padding_masks.weakness_of_total(division, divisor),
+        kind=padding_masks.weakness_of_total(division, divisor)
+        or divisors.weakness_of_size(divisor),
     )
 
 

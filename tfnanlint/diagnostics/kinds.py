@@ -2,7 +2,7 @@
 
 A rule names the kind on which a finding rests. Readers judged findings of the kind on applications
 for which nothing had been tuned; below `LEAST` they are notes, until a fact tells the right ones
-from the wrong ones. The numbers are those of the samples `unread`, `unread2` and `unread3` in
+from the wrong ones. The numbers are those of the samples `unread`, `unread2`, `unread3` and `unread4` in
 `benchmarks/verdicts/findings.tsv`.
 """
 
@@ -75,6 +75,12 @@ KINDS: Final = {
             "the columns of data are rarely dependent, and TensorFlow says so with an error",
             right=0,
             wrong=1,
+        ),
+        Kind(
+            "size-minus-one",
+            "the divisor is a size less 1, and an axis or a batch of one element is rare",
+            right=0,
+            wrong=3,
         ),
     )
 }

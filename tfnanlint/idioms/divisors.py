@@ -182,6 +182,18 @@ def is_spread_of_whole(divisor: Value) -> bool:
     return not is_mean or made_by(site.value("x"), "tf.sqrt") is not None
 
 
+def weakness_of_size(divisor: Value) -> str:
+    """The kind of evidence that a divisor is 0, as `kinds` names it: "size-minus-one" where a
+    factor is the length of an axis less 1; empty for others.
+    """
+    for factor in quantities.factors(divisor) or [divisor]:
+        less = made_by(plain(factor), "tf.subtract")
+        if less is not None and less.value("y").lo == less.value("y").hi == 1:
+            if made_by(plain(less.value("x")), "tf.shape") is not None:
+                return "size-minus-one"
+    return ""
+
+
 def is_same_in_each_step(division: Site, around: Around) -> bool:
     """Whether a divisor is computed before the loop in which each step takes a gradient of the
     quotient: with 0 the first step of any run would fail.
