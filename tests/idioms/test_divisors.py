@@ -11,9 +11,9 @@ PAIRS = """\
 import tensorflow as tf
 
 
-def mean_of_pairs(x, keep):
+def mean_of_pairs(x):
     n = tf.cast(tf.shape(x)[0], tf.float32)
-    kept = tf.reduce_sum(tf.cast(keep, tf.float32))
+    kept = tf.reduce_sum(tf.cast(x > 0.0, tf.float32))
     return tf.reduce_sum(x) / ({})
 """
 
