@@ -2,7 +2,7 @@
 
 A rule names the kind on which a finding rests. Readers judged findings of the kind on applications
 for which nothing had been tuned; below `LEAST` they are notes, until a fact tells the right ones
-from the wrong ones. The numbers are those of the samples `unread`, `unread2`, `unread3` and `unread4` in
+from the wrong ones. The numbers are those of the samples `unread` to `unread4` in
 `benchmarks/verdicts/findings.tsv`.
 """
 
