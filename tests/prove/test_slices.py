@@ -219,6 +219,33 @@ def test_a_loss_that_compile_names_is_run_on_what_the_model_gives():
     ]
 
 
+def test_a_loss_object_that_is_called_is_a_step():
+    text = (
+        "entropy = keras.losses.BinaryCrossentropy(from_logits=True, label_smoothing=0.1)\n\n\n"
+        "def loss(z, y):\n    return entropy(y, tf.sigmoid(z))\n"
+    )
+    made = of(text, "TFN502")[0]
+    callee = "keras.losses.BinaryCrossentropy(from_logits=True, label_smoothing=0.1)"
+    assert [one.name for one in made.original.inputs] == ["y", "z"]
+    assert code_of(made.original) == [
+        "sigmoid = tf.sigmoid(z)",
+        f"binarycrossentropy = {callee}(y, sigmoid)",
+    ]
+    assert code_of(made.fixed) == [f"binarycrossentropy = {callee}(y, z)"]
+
+
+def test_a_loss_object_gets_what_a_model_gives():
+    text = (
+        "model = keras.Sequential([keras.layers.Dense(4)])\n"
+        "entropy = keras.losses.CategoricalCrossentropy()\n\n\n"
+        "def loss(x, y):\n    return entropy(y, model(x))\n"
+    )
+    made = of(text, "TFN503")[0]
+    assert code_of(made.original) == [
+        "categoricalcrossentropy = keras.losses.CategoricalCrossentropy()(y, linear)"
+    ]
+
+
 def test_a_fix_after_which_nothing_is_computed_is_not_run():
     text = "def f(x):\n    y = tf.math.log(tf.nn.softmax(x))\n    return y\n"
     source = Source("/nowhere/program.py", HEAD + text)
