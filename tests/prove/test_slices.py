@@ -246,6 +246,26 @@ def test_a_loss_object_gets_what_a_model_gives():
     ]
 
 
+def test_a_finding_about_a_constant_is_about_what_takes_it():
+    text = "def loss(p):\n    q = tf.minimum(p, 1.0 - 1e-8)\n    return tf.math.log1p(-q)\n"
+    original = of(text, "TFN402")[0].original
+    assert code_of(original)[0] == "minimum = tf.minimum(p, 0.99999999)"
+    assert (original.site, original.sink) == ("minimum", "log1p")
+
+
+def test_a_finding_about_a_name_is_about_what_it_stands_for():
+    text = (
+        "class Scored(keras.layers.Layer):\n"
+        "    def call(self, x):\n"
+        "        spread = tf.math.reduce_std(x) + 1e-6\n"
+        "        return (x - tf.reduce_mean(x)) / spread\n"
+    )
+    original = of(text, "TFN404")[0].original
+    assert {step.name: step.spellings[0] for step in original.steps}[original.site] == (
+        "reduce_std + 1e-06"
+    )
+
+
 def test_a_fix_after_which_nothing_is_computed_is_not_run():
     text = "def f(x):\n    y = tf.math.log(tf.nn.softmax(x))\n    return y\n"
     source = Source("/nowhere/program.py", HEAD + text)
