@@ -219,6 +219,53 @@ def test_a_loss_that_compile_names_is_run_on_what_the_model_gives():
     ]
 
 
+def test_a_loss_object_that_is_called_is_a_step():
+    text = (
+        "entropy = keras.losses.BinaryCrossentropy(from_logits=True, label_smoothing=0.1)\n\n\n"
+        "def loss(z, y):\n    return entropy(y, tf.sigmoid(z))\n"
+    )
+    made = of(text, "TFN502")[0]
+    callee = "keras.losses.BinaryCrossentropy(from_logits=True, label_smoothing=0.1)"
+    assert [one.name for one in made.original.inputs] == ["y", "z"]
+    assert code_of(made.original) == [
+        "sigmoid = tf.sigmoid(z)",
+        f"binarycrossentropy = {callee}(y, sigmoid)",
+    ]
+    assert code_of(made.fixed) == [f"binarycrossentropy = {callee}(y, z)"]
+
+
+def test_a_loss_object_gets_what_a_model_gives():
+    text = (
+        "model = keras.Sequential([keras.layers.Dense(4)])\n"
+        "entropy = keras.losses.CategoricalCrossentropy()\n\n\n"
+        "def loss(x, y):\n    return entropy(y, model(x))\n"
+    )
+    made = of(text, "TFN503")[0]
+    assert code_of(made.original) == [
+        "categoricalcrossentropy = keras.losses.CategoricalCrossentropy()(y, linear)"
+    ]
+
+
+def test_a_finding_about_a_constant_is_about_what_takes_it():
+    text = "def loss(p):\n    q = tf.minimum(p, 1.0 - 1e-8)\n    return tf.math.log1p(-q)\n"
+    original = of(text, "TFN402")[0].original
+    assert code_of(original)[0] == "minimum = tf.minimum(p, 0.99999999)"
+    assert (original.site, original.sink) == ("minimum", "log1p")
+
+
+def test_a_finding_about_a_name_is_about_what_it_stands_for():
+    text = (
+        "class Scored(keras.layers.Layer):\n"
+        "    def call(self, x):\n"
+        "        spread = tf.math.reduce_std(x) + 1e-6\n"
+        "        return (x - tf.reduce_mean(x)) / spread\n"
+    )
+    original = of(text, "TFN404")[0].original
+    assert {step.name: step.spellings[0] for step in original.steps}[original.site] == (
+        "reduce_std + 1e-06"
+    )
+
+
 def test_a_fix_after_which_nothing_is_computed_is_not_run():
     text = "def f(x):\n    y = tf.math.log(tf.nn.softmax(x))\n    return y\n"
     source = Source("/nowhere/program.py", HEAD + text)

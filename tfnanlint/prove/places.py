@@ -83,13 +83,27 @@ class _Judgement:
         span = self.source.span(node)
         return span.end - span.start
 
-    def within(self, place: _Place, span: Span) -> _Place:
-        """The smallest expression inside of another one that holds a span."""
+    def within(self, place: _Place, span: Span) -> list[_Place]:
+        """The expressions inside of another one that hold a span, the smallest first; the last one
+        is the other one.
+        """
         for part, point in self.engine.parts(place.node, place.point):
             if isinstance(part, ast.expr) and hasattr(part, "lineno"):
                 if span in self.source.span(part):
-                    return self.within(_Place(part, point), span)
-        return place
+                    return [*self.within(_Place(part, point), span), place]
+        return [place]
+
+    def about(self, holding: list[_Place]) -> list[_Place]:
+        """The expressions that a finding may be about, of those that hold it, the smallest first:
+        what a name stands for, too, and around a constant the operation that takes it.
+        """
+        site = holding[0]
+        if isinstance(site.node, ast.Name):
+            assigned = self.engine.assigned_expression(site.node.id, site.point)
+            return [site, _Place(assigned, site.point)] if assigned is not None else [site]
+        value = self.engine.ask(site.node, site.point)
+        is_number = isinstance(value.const, (int, float)) or value.exact
+        return holding if is_number else [site]
 
     def ending(self, end: int) -> _Place | None:
         """The longest expression of a statement that ends at an offset."""
@@ -156,8 +170,8 @@ def _chosen(
         statement = judgement.around(finding.span)
         if statement is None:
             raise Unsupported("the finding is not about the value of an expression")
-        site = judgement.within(statement, finding.span)
-        cuts = _Cuts(judgement, finding, choice, statement, site)
+        sites = judgement.about(judgement.within(statement, finding.span))
+        cuts = _Cuts(judgement, finding, choice, statement, sites)
         cut = cuts.programs()
         ends = [source.span(one.sink.node).end for one in cut]
     programs = [_with_fix(source, finding, fix, end, one) for one, end in zip(cut, ends)]
@@ -194,13 +208,13 @@ class _Cuts:
         finding: Finding,
         choice: int,
         statement: _Place,
-        site: _Place,
+        sites: list[_Place],
     ):
         self._judgement = judgement
         self._finding = finding
         self._choice = choice
         self._statement = statement
-        self._site = site
+        self._sites = sites
         self.branched = False
         self.reason = ""
 
@@ -215,7 +229,9 @@ class _Cuts:
             return [idle]
         cuts = [far, self._cut(far.sink, False) if far is not None else None]
         cuts += [self._cut(self._statement, True), self._cut(self._statement, False)]
-        usable = self._about_site(cuts) or self._about_site([self._cut(self._site, True)])
+        usable = self._about_site(cuts) or self._about_site(
+            [self._cut(one, True) for one in self._sites]
+        )
         usable = usable or self._compiled()
         if not usable:
             raise Unsupported(
@@ -271,7 +287,8 @@ class _Cuts:
             self.reason = str(error)
             return None
         self.branched |= slicer.branched
-        flagged = slicer.nodes.get(self._site.node)
+        met = (slicer.nodes.get(one.node) for one in self._sites)
+        flagged = next((each for each in met if each is not None), None)
         program = slicer.program(flagged or name, name)
         return _Cut(program, sink, self._choice, local, flagged is not None)
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from tfnanlint.idioms.loss_pairs import pairings
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.families.layers import Layer
 from tfnanlint.ops.families.nn import activation_named
@@ -250,7 +251,8 @@ class Slicer:
         if len(self._steps) > MOST_STEPS:
             raise Unsupported("a slice that is too long")
         if site.library == "layer" or _is_function_layer(site):
-            return self._layer(site)
+            spellings = self._called_loss(site)
+            return self._step(site, spellings, value) if spellings else self._layer(site)
         if not _runnable(site):
             return None
         before = len(self._steps)
@@ -326,6 +328,22 @@ class Slicer:
             self._keyed[name] = key
             self._inputs[call] = linear
         return linear
+
+    def _called_loss(self, call: Site) -> tuple[str, ...]:
+        """The call of a loss object, `Loss(...)(labels, predictions)`; () for any other layer."""
+        pairing = next(pairings(call, self._engine), None)
+        if pairing is None or pairing.loss is None or not isinstance(pairing.loss.node, ast.Call):
+            return ()
+        labels, node = pairing.labels_node, pairing.predictions_node
+        if labels is None or node is None:
+            return ()
+        made = self._called(pairing.loss, pairing.loss.node, pairing.loss.point)
+        arguments = [self.expression(labels, call.point)]
+        if pairing.predictions is self._engine.ask(node, call.point):
+            arguments.append(self.expression(node, call.point))
+        else:  # a model, as its layers one by one
+            arguments.append(self.value(pairing.predictions, node))
+        return tuple(f"{each}({', '.join(arguments)})" for each in made)
 
     def loss(self, predictions: Value, callee: str, family: str) -> str:
         """The operand for a loss that is only named, on what a model gives; labels are an input.
