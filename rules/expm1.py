@@ -49,11 +49,11 @@ from tfnanlint.api import (
     ast,
     exponential_of,
     rule,
+    traits,
 )
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 SMALL = 1e-3
-LOGARITHMS = ("tf.math.log", "ops.log2", "ops.log10")
 
 
 @rule(
@@ -122,7 +122,7 @@ def amplifies(minus: Site, here: Context) -> bool:
             return outer.right is minus.node
         site = here.site(outer, minus.point) if minus.point is not None else None
         if site is None or site.op.name != "tf.add":
-            return site is not None and site.op.name in LOGARITHMS
+            return site is not None and site.op.name in traits.LOGARITHMS
         epsilon = site.value("y" if site.args.get("x") is inner else "x")
         if not epsilon.is_number or not abs(epsilon.lo) < SMALL:
             return False

@@ -34,8 +34,6 @@ https://stackoverflow.com/questions/39487825 (the same, on MNIST)
 
 from __future__ import annotations
 
-import ast
-
 from tfnanlint.api import (
     Certainty,
     Context,
@@ -46,6 +44,7 @@ from tfnanlint.api import (
     Masked,
     Site,
     Value,
+    ast,
     domains,
     masked_factors,
     masked_products,
@@ -55,8 +54,6 @@ from tfnanlint.api import (
     traits,
     value_in_words,
 )
-
-LOGARITHMS = ("tf.math.log", "tf.math.log1p", "ops.log2", "ops.log10")
 
 
 @rule(
@@ -74,14 +71,14 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     if all(where.holds(site.value(param)) for param, where in domains(site)):
         return
-    for times, param, negated in here.masks.factors(site, site.op.name not in LOGARITHMS):
+    for times, param, negated in here.masks.factors(site, site.op.name not in traits.LOGARITHMS):
         if not here.numeric(site.value(site.op.main)):  # asked last: most sites are no factors
             return
         other = "y" if param == "x" else "x"
         related = next(
             (m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None
         )
-        if site.op.name not in LOGARITHMS and related is not None:
+        if site.op.name not in traits.LOGARITHMS and related is not None:
             if site.op.name == "tf.divide" and masked_factors.divides_by_setting(site):
                 # a mask of something else, and a divisor of which nothing shows that it can be 0
                 return
@@ -104,7 +101,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 def silenced(times: Site, here: Context) -> Iterator[Finding]:
     """multiply_no_nan(log(p), p): the value is 0, the gradient is not."""
-    log = here.made_by(times.value("x"), *LOGARITHMS)
+    log = here.made_by(times.value("x"), *traits.LOGARITHMS)
     if times.differentiated is Differentiated.NO or log is None or log.source is not here.source:
         return
     if all(where.holds(log.value(param)) for param, where in domains(log)) or log.library in (
@@ -130,7 +127,7 @@ def grade(site: Site, mask: Value, related: Masked | None, here: Context) -> Cer
     """
     x = site.value("x")
     # the logarithm of a probability has a form of its own: TFN301, TFN302
-    if site.op.name not in LOGARITHMS or here.made_by(x, *traits.PROBABILITIES) is not None:
+    if site.op.name not in traits.LOGARITHMS or here.made_by(x, *traits.PROBABILITIES) is not None:
         return None
     if not masked_factors.may_vanish_with(site, mask, related is not None):
         return None

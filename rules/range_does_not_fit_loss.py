@@ -49,8 +49,6 @@ https://www.tensorflow.org/api_docs/python/tf/keras/losses/Poisson
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tfnanlint.api import (
     COMPILE,
     FAMILIES,
@@ -63,14 +61,9 @@ from tfnanlint.api import (
     Iterator,
     Pairing,
     Site,
-    evidence,
     last_layer,
-    linear,
-    made_by,
-    maker,
-    plain,
+    loss_ranges,
     rule,
-    words,
 )
 
 RIGHT = {
@@ -82,23 +75,8 @@ RIGHT = {
     "poisson": "softplus",
     "msle": "softplus",
 }
-CLASSES = ("categorical", "sparse")
-ROUNDING = 1e-3  # sums and products of probabilities go a little beyond their bounds
 DENSE = ("Dense", "dense")
 COST = "the network computes a different function: train it again"
-
-
-class Misfit(NamedTuple):
-    """What a loss does to predictions outside its range, in words; `only_stops`: they get no
-    gradient, and that is all.
-    """
-
-    text: str
-    only_stops: bool = False
-
-
-def stopped(text: str) -> Misfit:
-    return Misfit(f"{text} get no gradient", only_stops=True)
 
 
 @rule(
@@ -117,65 +95,11 @@ def check(site: object, here: Context) -> Iterator[Finding]:
                 yield from one_unit(dense, here)
         return
     for pair in here.pairings(site):
-        why = misfit(pair)
+        why = loss_ranges.misfit(pair)
         learns = site.differentiated is not Differentiated.NO
         if why is None or pair.logits is True or why.only_stops and not learns:
             continue
         yield here.finding(site, None, why.text, Certainty.MAY, another(pair, here), node=pair.node)
-
-
-def misfit(pair: Pairing) -> Misfit | None:
-    """What the loss does to predictions outside its range; None when they fit."""
-    p, family = pair.predictions, pair.family
-    if not p.known or (family == "binary" or family in CLASSES) and linear(p):
-        return None  # any number: TFN503
-    folded = made_by(evidence.widest(plain(p)), "tf.sqrt", "K.sqrt", "tf.abs", "tf.square")
-    if folded is not None and not folded.value("x").known:
-        return None  # the op shows where it begins, and nothing where it ends
-    reach = f"the predictions are {'unbounded' if linear(p) else words(p)}"
-    below, above = p.lo < -ROUNDING, p.hi > 1 + ROUNDING
-    if family == "binary" and (below or above):
-        return stopped(
-            f"{reach}, but the loss expects probabilities: values outside [0, 1] are clipped and"
-        )
-    if family == "log_loss" and (below or above):
-        return Misfit(
-            f"{reach}, but log_loss takes log(p) and log(1 - p) without clipping: outside "
-            "[0, 1] the loss is NaN"
-        )
-    if family in CLASSES:
-        return of_classes(pair, reach, below, above)
-    if family == "poisson" and below:
-        return Misfit(f"{reach}, but poisson takes their logarithm: below 0 the loss is NaN")
-    if family in ("msle", "kld") and below:
-        return stopped(f"{reach}, but the loss clips them at 0: values below 0")
-    return None
-
-
-def of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> Misfit | None:
-    """What a loss of exclusive classes of Keras does to its predictions; None when they fit."""
-    if not pair.keras:
-        return None
-    # it clips and never divides: sigmoids are compared by their logarithms there
-    if pair.family == "sparse":
-        clipped = f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside"
-        return stopped(clipped) if below or above else None
-    if below or above:
-        return Misfit(
-            f"{reach}, but the loss divides them by their sum: where the sum is 0, the loss is NaN"
-        )
-    if is_sigmoid(pair):
-        return Misfit(
-            "the loss expects probabilities that sum to 1, but gets sigmoids: it divides them "
-            "by their sum, which gives NaN where all of them are 0"
-        )
-    return None
-
-
-def is_sigmoid(pair: Pairing) -> bool:
-    """Whether the predictions are sigmoids, one for each class."""
-    made = maker(pair.predictions)
-    return made is not None and made.op.name == "tf.sigmoid"
 
 
 def one_unit(site: Site, here: Context) -> Iterator[Finding]:
@@ -211,7 +135,7 @@ def another(pair: Pairing, here: Context) -> list[Fix]:
     that is named, only its author knows whether it is wrong or the loss.
     """
     made, right = last_layer(pair), RIGHT[pair.family]
-    if pair.family in CLASSES and not is_sigmoid(pair):
+    if pair.family in loss_ranges.CLASSES and not loss_ranges.is_sigmoid(pair):
         here.no_fix = "a layer of classes may be missing: give the last layer one unit for each class, and softmax"
         return []
     if made is None or made.source is not here.source or "activation" not in made.op.params:

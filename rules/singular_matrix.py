@@ -45,13 +45,12 @@ from tfnanlint.api import (
     Named,
     Site,
     Value,
+    frameworks,
     plain,
     rule,
-    traits,
 )
 
 SCALES = {"tf.divide": ("x",), "tf.multiply": ("x", "y")}
-TURNS = ("tf.transpose", "tf.linalg.matrix_transpose", "tf.linalg.adjoint")
 # What these give has an inverse wherever it is a number at all.
 REGULAR = ("tf.linalg.triangular_solve", "tf.linalg.cholesky", "tf.linalg.inv", "tf.linalg.expm")
 # What their gradients divided by the differences of, and the release that no longer does.
@@ -140,11 +139,11 @@ def gram(value: Value, here: Context, depth: int = 3) -> Site | None:
 
 def turned(product: Site) -> bool:
     """Whether one of the two factors is transposed."""
-    if any(product.given(flag) and product.const(flag) is True for flag in traits.TRANSPOSING):
+    if any(product.given(flag) and product.const(flag) is True for flag in frameworks.TRANSPOSING):
         return True
     return any(
         isinstance(product.value(param).origin, Site)
-        and product.value(param).origin.op.name in TURNS
+        and product.value(param).origin.op.name == "tf.transpose"
         for param in ("x", "y")
     )
 

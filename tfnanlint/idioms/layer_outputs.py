@@ -16,9 +16,8 @@ from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
     MATRIX_PRODUCTS,
+    REARRANGEMENTS,
     RECURRENT_FUNCTIONS,
-    RESHAPES,
-    SLICES,
     SQUARES,
     TOTALS,
     VARIABLES,
@@ -29,8 +28,6 @@ from tfnanlint.values.value import Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
-# A row of what these give is made of the rows of what they are given.
-_ROWS: Final = (*RESHAPES, *SLICES, "tf.concat", "tf.transpose")
 _DEPTH: Final = 8
 _SCOPE: Final = "variable_scope"
 
@@ -103,7 +100,7 @@ def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
     if name == "tf.add":
         is_by_bias = made_by(plain(origin.value("y")), *VARIABLES) is not None
         return _free_layer(origin.value("x"), depth - 1) if is_by_bias else None
-    if name not in _ROWS:
+    if name not in REARRANGEMENTS:
         return None
     parts = _operands(origin)
     return next(filter(None, [_free_layer(part, depth - 1) for part in parts]), None)

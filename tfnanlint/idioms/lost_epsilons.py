@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import FLOORS
+from tfnanlint.ops.traits import EPSILON_GUARDS, FLOORS
 from tfnanlint.values.value import SMALLEST, Value, rounded
-
-_GUARDS: Final = ("tf.add", "tf.maximum", "tf.clip_by_value")
 
 
 def vanishes(eps: float, dtype: str | None) -> bool:
@@ -21,7 +17,7 @@ def guard_of(site: Site, param: str) -> Site | None:
     """The sum, maximum or clip (`x + 1e-8`, `maximum(x, 1e-8)`) that gives what arrives at a
     parameter.
     """
-    if not site.may_be_made_by(param, *_GUARDS):
+    if not site.may_be_made_by(param, *EPSILON_GUARDS):
         return None
     guard = site.value(param).origin
     return guard if isinstance(guard, Site) else None

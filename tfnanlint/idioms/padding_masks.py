@@ -12,12 +12,11 @@ from tfnanlint.idioms import quantities
 from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import CASTS, EQUALITIES, GREATER, LESS, RESHAPES, SUMS
+from tfnanlint.ops.traits import CASTS, EQUALITIES, GREATER, LESS, MASK_LAYOUTS, RESHAPES, SUMS
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.value import Note, Value
 
 _FILL: Final = 1e4  # beyond this a number marks what is filled up
-_LAYOUT: Final = (*RESHAPES, *CASTS, "tf.reduce_all", "tf.reduce_any", "tf.logical_not")
 _TESTS: Final = (*EQUALITIES, *GREATER, *LESS)
 _DEPTH: Final = 6
 
@@ -48,7 +47,7 @@ def _marks_padding(mask: Value) -> bool:
     """
     leaves_out = False
     for _ in range(_DEPTH):
-        layout = made_by(mask, *_LAYOUT)
+        layout = made_by(mask, *MASK_LAYOUTS)
         if layout is None:
             break
         leaves_out ^= layout.op.name == "tf.logical_not"

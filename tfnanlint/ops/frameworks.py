@@ -255,3 +255,5 @@ PREDICTION_PARAMETERS: Final = ("logits", "y_pred", "output", "predictions")
 # name of the method and the number of arguments without a name (`get_updates` of Keras 2.0).
 TARGET_NAMES: Final = ("loss", "ys", "target")
 TARGET_PLACES: Final = {("get_updates", 3): 2}
+# Arguments of a product of matrices that turn one of them.
+TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")

@@ -72,8 +72,6 @@ SAFE_DIVISIONS: Final = ("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
-# The parameters of a product of matrices that transpose a factor.
-TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 CONTRACTIONS: Final = ("tf.reduce_sum", *MATRIX_PRODUCTS, "tf.linalg.matvec")
 # Add up or average what lies in a window.
 WINDOW_SUMS: Final = ("tf.nn.avg_pool", "tf.nn.conv2d")
@@ -263,6 +261,13 @@ STEPS: Final = (
 )
 NO_GRADIENT: Final = frozenset((*STEPS, "tf.stop_gradient", "tf.rank", "tf.range", "tf.constant"))
 GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
+
+# What lays elements out anew: rows of the result are made of rows of what is given.
+REARRANGEMENTS: Final = (*RESHAPES, *SLICES, "tf.concat", "tf.transpose")
+# What a mask goes through that still marks the same elements, or those it left out.
+MASK_LAYOUTS: Final = (*RESHAPES, *CASTS, "tf.reduce_all", "tf.reduce_any", "tf.logical_not")
+# What keeps a value off 0 by a small constant.
+EPSILON_GUARDS: Final = ("tf.add", "tf.maximum", "tf.clip_by_value")
 
 # Data, variables, and random numbers.
 PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.families.reductions import axis_of, or_of_none, total, within_one
+from tfnanlint.ops.frameworks import TRANSPOSING
 from tfnanlint.ops.relations.magnitudes import unit_of
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
-from tfnanlint.ops.traits import TRANSPOSING
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import Value
 

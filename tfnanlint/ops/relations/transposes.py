@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tfnanlint.ops.frameworks import TRANSPOSING
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import TRANSPOSING
 from tfnanlint.values.value import Value
 
 
