@@ -113,11 +113,12 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
         return
     if site.const("units") != 1:  # last: a size comes from far away
         return
+    right = RIGHT["binary"]
     fixes = here.rewrite(
         site,
-        '"sigmoid"' if named else "tf.sigmoid",
+        f'"{right}"' if named else "tf.sigmoid",
         node=site.args["activation"],
-        title="give the last layer activation sigmoid",
+        title=f"give the last layer activation {right}",
         claim=Claim.SHIFTED,
         cost=COST,
     )

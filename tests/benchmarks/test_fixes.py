@@ -92,6 +92,7 @@ IN_FLOAT64 = {
     "epsilon-vanishes-step_of_adam",
     "logits-as-probabilities-a_layer",
     "division-by-zero-class_weights",
+    "range-does-not-fit-loss-linear_into_poisson",
 }
 
 
