@@ -109,7 +109,7 @@ def _of_findings(samples: list[Row], findings: list[Verdict]) -> list[str]:
         "## By grade\n\n" + _table(findings, lambda one: one.grade),
         "## Kinds of evidence that are notes\n\n"
         f"Fewer than {100 * LEAST:.0f} % of the findings of these kinds were right in the samples "
-        "`unread`, `unread2` and `unread3`, so that they are notes "
+        "`unread` to `unread4`, so that they are notes "
         "(`tfnanlint/diagnostics/kinds.py`).\n\n" + _kinds(),
         "## What the wrong ones lack\n\n"
         "By the first word of the reason, where the reader gave one.\n\n" + _reasons(findings),
