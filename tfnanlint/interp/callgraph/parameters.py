@@ -40,9 +40,16 @@ def _of_running_callers(ev: Evaluator, function: Function, given: list[Binding])
     call stands: all of it, unless a call that is run hands over something known.
     """
     idle = {binding for binding in given if _is_from_idle(ev, function, binding)}
-    if not idle or not any([one.value(ev).known for one in given if one not in idle]):
+    running = [one for one in given if one not in idle and not _is_recursive(function, one)]
+    if not idle or not any([one.value(ev).known for one in running]):
         return given
     return [binding for binding in given if binding not in idle or binding.value(ev).known]
+
+
+def _is_recursive(function: Function, given: Binding) -> bool:
+    """Whether an argument stands in a call of a function by itself: another call runs it first."""
+    caller = given.point.scope.function if isinstance(given, Assigned) else None
+    return caller is not None and caller.node is function.node
 
 
 def _is_from_idle(ev: Evaluator, function: Function, given: Binding) -> bool:
