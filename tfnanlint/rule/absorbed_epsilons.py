@@ -12,7 +12,6 @@ from tfnanlint.ops.site import Site
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
-from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import SMALLEST, number_text, rounded
 
 
@@ -63,9 +62,11 @@ def _is_logged_elsewhere(here: Context, log: Site) -> bool:
         return False
     statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
     inside = set(map(id, ast.walk(statement))) if statement is not None else set()
-    for node in nodes_in(log.point.scope.node):
-        site = here.site(node, log.point) if isinstance(node, ast.Call) else None
-        if id(node) in inside or site is None or site.op.name != "tf.math.log":
+    for node, point in here.calls("log"):
+        if id(node) in inside or point.scope is not log.point.scope:
+            continue
+        site = here.site(node, point)
+        if site is None or site.op.name != "tf.math.log":
             continue
         other = logged(site)
         same_producer = other is not None and other.producer is complement.producer
