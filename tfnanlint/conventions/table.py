@@ -29,23 +29,23 @@ CONVENTIONS: Final = (
     # Identifiers
     Convention(
         identifiers.is_epsilon,
-        "a number of which nothing else is known lies between 1e-7 and 0.1",
-        "the name is used for constants that keep a divisor or an argument off 0",
+        "a number about which nothing else is known lies between 1e-7 and 0.1",
+        "the name is used for constants that keep a divisor or an argument away from 0",
     ),
     Convention(
         identifiers.begins_with_epsilon,
-        "a summand of which nothing else is known was added to keep the sum off 0",
+        "a summand about which nothing else is known was added to keep the sum away from 0",
         "the same name in a sum; a fix moves it to where it helps",
     ),
     Convention(
         identifiers.is_count,
         "the value is not 0",
-        "who has no samples does not compute a mean of them",
+        "programs do not compute means over no samples",
     ),
     Convention(
         identifiers.is_scale,
         "the value is not 0",
-        "no distribution has a scale or a rate of 0, and who hands one in knows it",
+        "no distribution has a scale or a rate of 0, and callers know that",
     ),
     Convention(
         identifiers.is_probability,
@@ -59,23 +59,23 @@ CONVENTIONS: Final = (
     ),
     Convention(
         identifiers.is_return,
-        "what the environment of an agent gave, behind which no weights are",
+        "the value comes from the environment of an agent and depends on no weights",
         "advantages, from which a value function was subtracted, have other names",
     ),
     Convention(
         identifiers.names_mask,
-        "what weighs the loss of each token marks padding, of which no whole batch consists",
-        "of masks by this name that a function is given, readers judged 2 of 2 so",
+        "the weights of the loss of each token mark padding, and no batch is all padding",
+        "readers judged so 2 of 2 masks of this name that are parameters",
     ),
     Convention(
         identifiers.names_weights,
         "all of the values may be 0 in a batch",
-        "weights of samples are set by who trains; the ids of labels are not",
+        "the user sets the weights of samples; the ids of labels are data",
     ),
     Convention(
         identifiers.says_maximum,
         "what is subtracted from exponents is their maximum",
-        "the trick of log-sum-exp names it so, and `m` is its letter in papers",
+        "code for log-sum-exp uses this name, and papers use the letter `m`",
     ),
     Convention(
         identifiers.is_label,
@@ -85,26 +85,26 @@ CONVENTIONS: Final = (
     Convention(
         identifiers.is_label_beside_prediction,
         "`y` holds labels where the function is given predictions, too",
-        "alone it may be anything",
+        "without predictions, `y` can be anything",
     ),
     Convention(
         identifiers.is_prediction_parameter,
         "the function is a loss or a metric",
-        "Keras gives them `y_pred`",
+        "Keras passes `y_pred` to them",
     ),
     Convention(
         identifiers.says_true,
-        "an argument holds labels: in the place of predictions it is swapped",
+        "an argument holds labels; in the place of predictions it is swapped",
         "names tell the two apart where their values do not",
     ),
     Convention(
         identifiers.says_predicted,
-        "an argument holds predictions: in the place of labels it is swapped",
+        "an argument holds predictions; in the place of labels it is swapped",
         "names tell the two apart where their values do not",
     ),
     Convention(
         identifiers.names_likelihood,
-        "a sum of logarithms is no cross-entropy: it is kept as it is",
+        "a sum of logarithms is no cross-entropy and is not rewritten as one",
         "a likelihood is weighted and compared, where a loss is only minimised",
     ),
     Convention(
@@ -115,12 +115,12 @@ CONVENTIONS: Final = (
     Convention(
         identifiers.is_initial_value,
         "what is assigned to the name is computed once, before training",
-        "initial weights and biases are named so",
+        "initial weights and biases have these names",
     ),
     Convention(
         identifiers.holds_settings,
         "the attributes of the object are settings: numbers that the author chose",
-        "the names of the objects that flags and configuration files are read into",
+        "objects that hold flags or a configuration file have these names",
     ),
     Convention(
         identifiers.is_random_initializer,
@@ -130,32 +130,32 @@ CONVENTIONS: Final = (
     Convention(
         identifiers.is_kernel,
         "an attribute that is never assigned is the kernel of a Keras layer, random at the start",
-        "Keras names it so in all of its layers",
+        "all layers of Keras use this name",
     ),
     Convention(
         identifiers.holds_loss,
-        "the function is trained by",
+        "the function is the loss of training",
         "the keyword of `compile`, and what programs call their loss",
     ),
     Convention(
         identifiers.holds_losses,
-        "each function in the list or dict is trained by",
+        "each function in the list or dict is a loss of training",
         "a model with several outputs is given several losses",
     ),
     Convention(
         identifiers.holds_metrics,
         "no gradient is taken through the functions in the list or dict",
-        "the keyword of `compile` for what is only shown",
+        "the keyword of `compile` for values that are only shown",
     ),
     Convention(
         identifiers.is_training_flag,
         "a test of the name tells training from evaluation",
-        "Keras hands `training` to layers",
+        "Keras passes `training` to layers",
     ),
     Convention(
         identifiers.is_mode,
         "a comparison of the name with `ModeKeys.TRAIN` tells training from evaluation",
-        "estimators hand `mode` to model functions",
+        "estimators pass `mode` to model functions",
     ),
     Convention(
         identifiers.gives_size,
@@ -164,8 +164,8 @@ CONVENTIONS: Final = (
     ),
     Convention(
         identifiers.is_session,
-        "the method `run` of the object leaves the graph: no gradient comes back",
-        "`tf.Session` is held under this name",
+        "the method `run` of the object leaves the graph, so no gradient passes it",
+        "variables that hold a `tf.Session` have this name",
     ),
     Convention(
         identifiers.names_compiler,
@@ -176,27 +176,27 @@ CONVENTIONS: Final = (
     Convention(
         roles.is_measured,
         "no gradient is taken in a function of this name, or in a file of this name",
-        "metrics, schedules and preprocessing are written beside what is trained",
+        "metrics, schedules and preprocessing stand beside code that is trained",
     ),
     Convention(
         roles.names_loss,
-        "a gradient may be taken, whatever else the name or the folder says",
-        "`accuracy_loss` is trained by",
+        "a gradient may be taken, whatever else the name or the folder suggests",
+        "`accuracy_loss` is a loss of training",
     ),
     Convention(
         roles.names_loss_or_penalty,
         "gradients that a function is given may be differentiated again",
-        "a gradient penalty is one",
+        "a gradient penalty differentiates gradients",
     ),
     Convention(
         roles.is_loss,
         "a gradient is taken through the function",
-        "it is handed to an optimizer, often from another file",
+        "an optimizer minimises it, often in another file",
     ),
     Convention(
         roles.is_penalty,
         "a gradient is taken through the function, not before its own tape",
-        "the points of a gradient penalty are mixed of data",
+        "the points of a gradient penalty are mixtures of data",
     ),
     Convention(
         roles.works_on_gradients,
@@ -206,7 +206,7 @@ CONVENTIONS: Final = (
     Convention(
         roles.prepares,
         "no gradient is taken in a method of a model or layer",
-        "these methods make the weights",
+        "these methods create the weights",
     ),
     Convention(
         roles.initializes,
@@ -215,53 +215,53 @@ CONVENTIONS: Final = (
     ),
     Convention(
         roles.takes_training_step,
-        "a gradient may be taken of what the function is given",
-        "the name of a step of training",
+        "a gradient may be taken through the arguments of the function",
+        "steps of training have these names",
     ),
     Convention(
         roles.makes_object,
-        "a gradient may be taken of what the object is made of",
-        "classes have capital letters; a model, an optimizer or a step may be one",
+        "a gradient may be taken through the arguments of the constructor",
+        "the names of classes begin with capitals; a class may be a model, an optimizer or a step",
     ),
     Convention(
         roles.is_evaluation_method,
         "no gradient is taken in a method of a class that has a base of a framework",
-        "Keras calls them apart from training; programs name their own alike",
+        "Keras calls these methods outside of training; programs use the same names",
     ),
     Convention(
         roles.is_untrained_class,
-        "no gradient is taken in methods of the class, or of one that is derived from it",
-        "Keras and its relatives end the names of these classes so",
+        "no gradient is taken in methods of the class or of derived classes",
+        "Keras and similar libraries end the names of these classes so",
     ),
     Convention(
         roles.is_weighted_layer,
-        "what the layer gives is trained",
-        "the classes of Keras, and names that programs give to layers of their own",
+        "the output of the layer depends on trained weights",
+        "Keras and programs give layers with weights these names",
     ),
     Convention(
         roles.goes_over_positions,
-        "batch normalisation has many elements even of one sample",
+        "batch normalisation averages over many elements even for one sample",
         "convolutions and recurrent layers give one vector for each position",
     ),
     Convention(
         roles.is_kind,
         "a class is an optimizer, a schedule or a metric",
-        "the word stands in its own name or in that of a base",
+        "its own name or that of a base contains the word",
     ),
     Convention(
         roles.is_summary,
         "a value goes into a summary only: no gradient is taken of it",
-        "what is collected for TensorBoard is named so",
+        "collections for TensorBoard have these names",
     ),
     Convention(
         roles.shows,
-        "what a call that stands alone is given is shown, not trained",
-        "names of logging and plotting",
+        "the arguments of a call whose result is not used are shown, not trained",
+        "functions for logging and plotting have these names",
     ),
     Convention(
         roles.asserts_positive,
-        "what the function is given is above 0 wherever the class uses it",
-        "the names of `tf.debugging`, and of helpers after them",
+        "the argument of the function is above 0 wherever the class uses it",
+        "`tf.debugging` uses these names, and helpers copy them",
     ),
     Convention(
         roles.asserts_greater,
@@ -275,48 +275,48 @@ CONVENTIONS: Final = (
     ),
     Convention(
         roles.checks,
-        "what the function is given was checked where its result is waited for",
+        "the argument is checked wherever a control dependency waits for the result",
         "`with tf.control_dependencies(check(x))`",
     ),
     Convention(
         roles.is_assertion,
         "no gradient is taken through the function's arguments",
-        "tests and `tf.debugging` compare",
+        "assertions of tests and of `tf.debugging` only compare",
     ),
     Convention(
         roles.registers,
-        "a decorator hands the function on unchanged",
-        "registries of layers, models and ops return what they are given",
+        "a decorator returns the function unchanged",
+        "registries of layers, models and ops return their argument",
     ),
     Convention(
         roles.expects_failure,
-        "a call inside the context is made to fail",
+        "a call inside the context is meant to fail",
         "the contexts of pytest and unittest",
     ),
     # Files
     Convention(
         files.holds_tests,
-        "code runs on the numbers that are written in it, and its results are compared",
+        "code runs on the numbers that it contains, and its results are compared",
         "the names that pytest and unittest look for",
     ),
     Convention(
         files.is_below_tests,
         "nothing is trained for long",
-        "tests and their helpers stand there",
+        "the folder holds tests and their helpers",
     ),
     Convention(
         files.is_apart_from_training,
         "no gradient is taken",
-        "the layout of libraries of metrics and of samplers",
+        "libraries keep metrics and samplers in folders of these names",
     ),
     Convention(
         files.is_passed_over,
         "a folder holds no source of the project",
-        "hidden, built or installed files",
+        "the folder holds hidden, built or installed files",
     ),
     Convention(
         files.is_foreign,
-        "an import leads out of the project",
+        "an import names a package outside of the project",
         "no project names a package like these",
     ),
     Convention(
@@ -333,32 +333,32 @@ CONVENTIONS: Final = (
     Convention(
         texts.is_first_version,
         "the file is written for TensorFlow 1",
-        "TensorFlow 2 does not have these names",
+        "TensorFlow 2 does not have the names that it uses",
     ),
     Convention(
         texts.is_old_keras,
         "the file may run with a Keras before 2.3",
-        "later releases do not take these arguments",
+        "later releases do not accept these arguments",
     ),
     Convention(
         texts.trains_network,
         "the optimizer trains the weights of a network",
-        "limits of learning rates hold for these",
+        "limits of learning rates hold for networks only",
     ),
     Convention(
         texts.normalizes_layers,
-        "a network bears a larger learning rate",
-        "normalised layers do not grow with their weights",
+        "a network tolerates a larger learning rate",
+        "outputs of normalised layers do not grow with the weights",
     ),
     Convention(
         texts.looks_for_missing_data,
-        "missing values were found and left out",
-        "the names of pandas, NumPy and scikit-learn for it",
+        "missing values were found and removed",
+        "pandas, NumPy and scikit-learn use these names for that",
     ),
     Convention(
         texts.scales_data,
-        "images were brought to a small range",
-        "the layers and helpers that do it",
+        "images were scaled to a small range",
+        "layers and helpers that scale have these names",
     ),
     Convention(
         texts.scales_loss,
@@ -367,18 +367,18 @@ CONVENTIONS: Final = (
     ),
     Convention(
         texts.asks_for_elements,
-        "what stands behind the test has elements",
-        "words for counts and sizes in a test",
+        "the tensors that are used after the test have elements",
+        "the test contains words for counts and sizes",
     ),
     Convention(
         texts.may_be_singular,
-        "a line is looked at for what a bound of 1 should protect",
-        "the starts of the names of such functions, and the signs",
+        "a line may contain a function that a bound of 1 should protect",
+        "it contains the start of such a name, or such an operator",
     ),
     Convention(
         texts.writes_large_number,
-        "a line is looked at for a mask that float16 cannot hold",
-        "five digits, or an exponent",
+        "a line may contain a mask value that float16 cannot represent",
+        "it contains five digits, or an exponent",
     ),
     Convention(
         texts.names_of_large_numbers,
@@ -387,7 +387,7 @@ CONVENTIONS: Final = (
     ),
     Convention(
         texts.may_divide,
-        "a line is looked at for a division",
-        "the sign, or the start of the functions' names",
+        "a line may contain a division",
+        "it contains the operator, or the start of such a name",
     ),
 )

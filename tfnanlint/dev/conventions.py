@@ -12,10 +12,9 @@ from tfnanlint.dev.repository import ROOT
 PACKAGE = "tfnanlint.conventions"
 WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from tfnanlint/conventions/table.py -->"
 _HEAD = """\
-Code does not always say what it means. Where values and calls leave a question open, the analysis
-goes by what people call things. Each such guess is a predicate in `tfnanlint/conventions/`, and
-stands there only once; code that needs it imports it. A new one gets a row in
-`tfnanlint/conventions/table.py`.
+Where values and calls do not answer a question, the analysis guesses from names. Each guess is a
+convention: a predicate in `tfnanlint/conventions/`, which is defined once and imported where it is
+needed. Each convention has a row in `tfnanlint/conventions/table.py`.
 """
 
 
