@@ -91,7 +91,7 @@ def _other_truths(found: Iterable[dict[str, Any]]) -> str:
         for row in found
         if row.get("truth", "mpmath") != "mpmath"
     ]
-    return f" Elsewhere only: {', '.join(other)}." if other else ""
+    return f" The exceptions are {', '.join(other)}." if other else ""
 
 
 _HEAD = """\
@@ -99,21 +99,22 @@ _HEAD = """\
 
 <!-- written by python -m tfnanlint.dev.docs from docs/fixes.json, which benchmarks/fixes.py writes -->
 
-{count} rewrites of {rules} rules, executed on TensorFlow 2.21 (CPU). Each row is a function of `fixtures/claims`; the figures
-stand as *before → after*.
+This page is the record of {count} rewrites of {rules} rules, executed on TensorFlow 2.21 (CPU). Each row is one function of
+`fixtures/claims`. A cell with an arrow shows *before → after* the rewrite. To choose a repair, read the page of the rule: it has
+the same rewrites in words.
 
-* **not finite**: share of the hazard inputs on which the value, or the gradient, has a NaN or Inf: eager, `tf.function`,
-  `jit_compile` (– where it cannot be compiled). This is never averaged into the error.
-* **value**, **gradient**: bits of error, log2(floats between answer and truth + 1): mean / 99th percentile / worst. First on
-  model-like inputs, then on bit-uniform ones (every float of the range as likely as every other). Elements that are not finite
-  are left out. The truth is the original function in real numbers, computed by mpmath to a hundred digits; what a rewrite
-  moves is in the figures.{other}
-* **alive**: share of the gradient's elements on hazard inputs that are finite and not 0.
+* **not finite**: the share of the hazard inputs on which the value, or the gradient, contains a NaN or Inf. The three figures are for
+  eager execution, `tf.function` and `jit_compile` (– where XLA cannot compile the function). This share is not part of the errors.
+* **value**, **gradient**: the error in bits, log2(floats between result and truth + 1), as mean / 99th percentile / largest. The
+  inputs are model-like, or bit-uniform (every float of the range is equally likely). Elements that are not finite are left out.
+  The truth is the original function in real numbers, computed by mpmath to a hundred digits. So the error includes any change of
+  the result that the rewrite makes.{other}
+* **alive**: the share of the gradient's elements on hazard inputs that are finite and not 0.
 * **gradient alive on ordinary inputs**: the same share on model-like inputs. A fix never lowers it.
-* **ops**: nodes of the graph that compute something. The time they take differs from machine to machine and is not kept here:
-  `benchmarks/fixes.py --time` measures it, after as a ratio to before.
+* **ops**: the number of graph nodes that compute something. Times differ between machines and are not recorded here:
+  `benchmarks/fixes.py --time` measures the ratio of the time after to the time before.
 
-Shape and dtype are kept by all of them. `benchmarks/fixes.py` computes it again.
+All rewrites keep shape and dtype. `benchmarks/fixes.py` computes the figures again.
 """
 _TABLE = """\
 | function | rewrite | claim | not finite: value | not finite: gradient | value, model-like | value, bit-uniform \

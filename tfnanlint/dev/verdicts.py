@@ -90,29 +90,30 @@ def precision(samples: list[Row], findings: list[Verdict], applied: list[Verdict
 def _of_findings(samples: list[Row], findings: list[Verdict]) -> list[str]:
     return [
         "A finding is right when a user can meet the hazard and nothing in the project excludes "
-        "it. Each was read by a person, with the project around it.\n"
+        "it. A reader judged each finding after reading the project around it.\n"
         "`benchmarks/verdicts/findings.tsv` holds every verdict with its reason. "
-        "`python benchmarks/verdicts.py DIR...` says how many of the findings\n"
-        "that are reported now were judged, and how. Differences of a few percent between samples "
-        "of this size mean nothing.",
+        "`python benchmarks/verdicts.py DIR...` prints the verdicts on the findings\n"
+        "that are reported now. Differences of a few percent between samples of this size are "
+        "not significant.",
         "## Samples, in the order in which they were read\n\n"
-        "*First sight*: nothing had been changed for this code before it was read. "
-        "These rows estimate the precision on other code; the others do not.\n\n"
-        + _samples(samples, "findings"),
+        "*First sight*: the tool had not been changed for this code before the code was read. "
+        "Only these rows estimate the precision on other code.\n\n" + _samples(samples, "findings"),
         "## Silent sites\n\n"
-        "Random logarithms and divisions at which nothing is reported (`benchmarks/silent.py`), "
-        "and how many of them are real hazards.\n\n" + _samples(samples, "silent", "hazards"),
-        "## Programs written to be got wrong\n\n" + _samples(samples, "programs", "as expected"),
+        "Readers judged random logarithms and divisions at which nothing is reported "
+        "(`benchmarks/silent.py`). The column *hazards* counts the real ones.\n\n"
+        + _samples(samples, "silent", "hazards"),
+        "## Programs written to mislead the tool\n\n"
+        + _samples(samples, "programs", "as expected"),
         "## All verdicts by rule\n\n"
-        "Right of read. Many of the wrong ones are no longer reported.\n\n"
-        + _table(findings, lambda one: one.code),
+        "Each cell counts the right findings, of all read. Many of the wrong "
+        "findings are no longer reported.\n\n" + _table(findings, lambda one: one.code),
         "## By grade\n\n" + _table(findings, lambda one: one.grade),
         "## Kinds of evidence that are notes\n\n"
-        f"Fewer than {100 * LEAST:.0f} % of the findings of these kinds were right in the samples "
-        "`unread` to `unread4`, so that they are notes "
+        f"In the samples `unread` to `unread4`, fewer than {100 * LEAST:.0f} % of the findings of "
+        "these kinds were right. They are reported as notes instead of warnings "
         "(`tfnanlint/diagnostics/kinds.py`).\n\n" + _kinds(),
-        "## What the wrong ones lack\n\n"
-        "By the first word of the reason, where the reader gave one.\n\n" + _reasons(findings),
+        "## Why findings were wrong\n\n"
+        "The classes are the first words of the readers' reasons.\n\n" + _reasons(findings),
     ]
 
 
@@ -163,14 +164,14 @@ def _share(chosen: list[Verdict]) -> str:
 REASONS = {
     "guard": "a guard of the project excludes the hazard",
     "formula": "a bound follows from a formula",
-    "nodiff": "nothing takes a gradient there",
-    "caller": "no caller hands over such a value",
+    "nodiff": "no gradient is taken there",
+    "caller": "no caller passes such a value",
     "config": "a configured number excludes it",
     "doc": "the documentation excludes it",
     "compare": "the value is only compared",
     "numpy": "NumPy, not TensorFlow",
     "labels": "labels and signs that belong together",
-    "mode": "the mode in which it goes wrong is not used",
+    "mode": "the project does not use the mode that has the hazard",
     "other": "another reason",
 }
 
@@ -195,14 +196,15 @@ def _reason_class(finding: Verdict) -> str:
 def _of_fixes(samples: list[Row], applied: list[Verdict]) -> list[str]:
     return [
         "## Applied fixes\n\n"
-        "What `tfnanlint check --fix --unsafe-fixes` changed in real code, drawn at random and "
-        "judged as the maintainer of the file would, by readers who had not\n"
-        "written the tool. *Fit*: it could be merged. *Poor*: correct, but another repair or "
-        "another form would be wanted. Before and after were executed on\n"
-        "TensorFlow wherever that decides. `benchmarks/verdicts/fixes.tsv` holds the verdicts with "
-        "their reasons.\n\n" + _samples(samples, "fixes", "fit"),
+        "Readers who had not written the tool judged changes of `tfnanlint check --fix "
+        "--unsafe-fixes` in real code, as the maintainer of the file would.\n"
+        "*Fit*: the change could be merged. *Poor*: the change is correct, but a maintainer would "
+        "want another repair or another form. Where execution decides,\n"
+        "the code was executed on TensorFlow before and after. `benchmarks/verdicts/fixes.tsv` "
+        "holds the verdicts with their reasons.\n\n" + _samples(samples, "fixes", "fit"),
         "## Applied fixes by grade\n\n" + _counts(applied),
-        "## Applied fixes by rule\n\nFit of judged.\n\n" + _table(applied, lambda one: one.code),
+        "## Applied fixes by rule\n\nEach cell counts the fit fixes, of all judged.\n\n"
+        + _table(applied, lambda one: one.code),
     ]
 
 
