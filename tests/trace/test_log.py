@@ -19,6 +19,7 @@ PROGRAMS = sorted(map(str, LOGS.glob("*.py")))
 
 # log | family | op or node | file and row | the best finding: file, row, code
 EXPECTED = """
+keras2_infinite_loss | loss-is-nan |  |  | gan_tf2.py:21 TFN302
 keras2_progress_bar | loss-is-nan |  |  | gan_tf2.py:14 TFN202
 keras2_terminate_on_nan | terminate-on-nan |  |  | gan_tf2.py:21 TFN302
 keras3_progress_bar | loss-is-nan |  |  | gan_tf2.py:21 TFN302
@@ -26,6 +27,7 @@ numpy_warning | numpy-warning | log | segment_keras.py:18 | segment_keras.py:14 
 printed_loss | loss-is-nan |  |  | gan_tf2.py:21 TFN302
 tf112_check_numerics_of_loss | check-numerics-of-loss | CheckNumerics | mnist_tf1.py:15 | mnist_tf1.py:14 TFN301
 tf114_estimator | nan-loss-hook |  |  | gan_tf2.py:21 TFN302
+tf114_model_diverged | nan-loss-hook |  |  | gan_tf2.py:21 TFN302
 tf115_created_as_op | gradient-node | gradients/Log_grad/mul | mnist_tf1.py:14 | mnist_tf1.py:14 TFN301
 tf115_global_norm | global-norm | VerifyFinite/CheckNumerics | mnist_tf1.py:28 | mnist_tf1.py:14 TFN301
 tf115_gradient_node | add-check-numerics-ops | gradients/Sqrt_grad/SqrtGrad | mnist_tf1.py:32 | gan_tf2.py:14 TFN202
@@ -102,6 +104,9 @@ def test_progress_gives_epoch_and_step():
     assert (by_name["keras2_progress_bar"].epoch, by_name["keras2_progress_bar"].step) == (1, 1)
     assert by_name["keras2_terminate_on_nan"].step == 38
     assert by_name["printed_loss"].step == 300
+    assert by_name["keras2_infinite_loss"].step == 100
+    assert by_name["keras2_infinite_loss"].value == "inf"
+    assert by_name["tf114_model_diverged"].step == 4100
 
 
 def test_the_first_message_of_a_repeated_one_is_kept_with_the_place_where_the_graph_was_made():
