@@ -26,6 +26,7 @@ keras3_progress_bar | loss-is-nan |  |  | gan_tf2.py:21 TFN302
 numpy_warning | numpy-warning | log | segment_keras.py:18 | segment_keras.py:14 TFN101
 printed_loss | loss-is-nan |  |  | gan_tf2.py:21 TFN302
 tf112_check_numerics_of_loss | check-numerics-of-loss | CheckNumerics | mnist_tf1.py:15 | mnist_tf1.py:14 TFN301
+tf114_ctc | ctc |  |  |
 tf114_estimator | nan-loss-hook |  |  | gan_tf2.py:21 TFN302
 tf114_model_diverged | nan-loss-hook |  |  | gan_tf2.py:21 TFN302
 tf115_created_as_op | gradient-node | gradients/Log_grad/mul | mnist_tf1.py:14 | mnist_tf1.py:14 TFN301

@@ -142,7 +142,6 @@ FAMILIES: tuple[Family, ...] = (
         "ctc",
         r"(?:No valid path found|Not enough time for target transition sequence)",
         "a label sequence is longer than its input: the CTC loss is infinite",
-        "TFN1",
     ),
     _row(
         "numpy-warning",
