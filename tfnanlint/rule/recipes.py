@@ -160,10 +160,9 @@ def brief(here: Context, site: Site, fixes: list[Fix], most: int = 1) -> list[Fi
     kept = []
     for fix in fixes:
         after = _codes(edits_apply(here.source.text, fix.edits))
-        if (
-            len(after) <= len(before) + most
-            and max(map(len, set(after).difference(before)), default=0) <= limit
-        ):
+        longest = max(map(len, set(after).difference(before)), default=0)
+        # an expression of several parts is broken where it is too long
+        if len(after) <= len(before) + most and (most > 1 or longest <= limit):
             kept.append(fix)
     if fixes and not kept:
         here.no_fix = "the fix would need too many lines, or longer lines than the code around it"
