@@ -48,6 +48,7 @@ from tfnanlint.api import (
     argument,
     ast,
     exponential_of,
+    repairs,
     rule,
     traits,
 )
@@ -114,12 +115,12 @@ def amplifies(minus: Site, here: Context) -> bool:
     """Whether something is divided by the difference as it is, or a logarithm taken of it, a small
     number added or not: a result of 0 is then no loss of digits, but Inf or far away.
     """
+    if repairs.is_divisor(here, minus):
+        return True
     inner: ast.AST = minus.node
     for outer in here.around(minus.node):
         if not isinstance(outer, (ast.BinOp, ast.Call)):
             return False
-        if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div):
-            return outer.right is minus.node
         site = here.site(outer, minus.point) if minus.point is not None else None
         if site is None or site.op.name != "tf.add":
             return site is not None and site.op.name in traits.LOGARITHMS

@@ -84,7 +84,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 def swapped(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) -> list[Fix]:
     """The two arguments in each other's place."""
-    if is_of_old_keras(site, here):
+    if site.op.name.startswith("K.") and here.speller.is_of_keras_alone(site):
         here.no_fix = "Keras took the predictions first before 2.0.7: swap them for a later one"
         return []
     return here.exchange(
@@ -95,17 +95,6 @@ def swapped(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) 
         claim=Claim.SHIFTED,
         cost="the loss becomes the intended one",
     )
-
-
-def is_of_old_keras(site: Site, here: Context) -> bool:
-    """Whether a function of the backend may be one of the Keras that was no part of TensorFlow."""
-    if not site.op.name.startswith("K.") or not isinstance(site.node, ast.Call):
-        return False
-    root = site.node.func
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    binding = site.point.lookup(root.id) if site.point and isinstance(root, ast.Name) else None
-    return any(path.partition(".")[0] == "keras" for path in here.speller.paths(binding))
 
 
 def reverse(site: Site, here: Context) -> bool:

@@ -37,9 +37,9 @@ from tfnanlint.api import (
     Site,
     Value,
     argument,
-    ast,
     goes_into,
     moments,
+    repairs,
     rule,
 )
 
@@ -61,7 +61,7 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     if found.summed and goes_into(minus, here.interpreter, KEPT_ABOVE):
         return  # no other op gives it, and it is kept at or above 0
     fixes = []
-    if is_divisor(minus, here):
+    if repairs.is_divisor(here, minus):
         here.no_fix = (
             "the variance divides: write reduce_variance, and add what is small beside its values"
         )
@@ -82,16 +82,6 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
         "and can be negative",
         Certainty.MAY,
         fixes,
-    )
-
-
-def is_divisor(minus: Site, here: Context) -> bool:
-    """Whether something is divided by a difference as it is. Its own form is 0 for constant data,
-    where the difference was a small number.
-    """
-    outer = next(iter(here.around(minus.node)), None)
-    return (
-        isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is minus.node
     )
 
 

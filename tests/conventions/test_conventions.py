@@ -25,8 +25,9 @@ SYNTAX = {
     "rewrite/line_breaks": "_ASSIGNING",
     "rewrite/rewriter": "_NAMING",
     "rewrite/spelling": "_LOSS_CLASS _OPS_OF_KERAS _HOLE _NAME",
-    "rewrite/concrete": "_PLACEHOLDER _LINE_END",
-    "rewrite/template": "_HOLE _PLACEHOLDER _KEYWORD",
+    "rewrite/__init__": "PLACEHOLDER",
+    "rewrite/concrete": "_LINE_END",
+    "rewrite/template": "_HOLE _KEYWORD",
     "rule/recipes": "_FILLED _COMMENT",
     "uses/uses": "_WHOLE",
 }

@@ -165,9 +165,10 @@ def test_what_a_fix_wrote_is_known_after_a_later_one_moved_it_into_its_own_line(
     assert line == "squared = tf.reduce_sum(tf.square(tf.nn.log_softmax(z * w)), axis=-1)"
 
 
-def test_a_variance_that_divides_is_left_to_its_author():
+@pytest.mark.parametrize("quotient", ["1.0 / ({})", "tf.divide(1.0, {})"])
+def test_a_variance_that_divides_is_left_to_its_author(quotient):
     divisor = "tf.reduce_mean(tf.square(z)) - tf.square(tf.reduce_mean(z))"
-    (finding,) = repository.findings(program(f"loss = 1.0 / ({divisor})"))
+    (finding,) = repository.findings(program(f"loss = {quotient.format(divisor)}"))
     assert finding.code == "TFN310" and not finding.fixes
     assert "the variance divides" in finding.no_fix
 

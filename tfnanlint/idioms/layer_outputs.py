@@ -10,7 +10,7 @@ from typing import Final
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.ops.families.variables import starts_at_random
-from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS
+from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS, VARIABLE_SCOPE
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import (
@@ -29,7 +29,6 @@ from tfnanlint.values.value import Note, Value
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 _DEPTH: Final = 8
-_SCOPE: Final = "variable_scope"
 
 
 def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:
@@ -78,7 +77,7 @@ def _scopes(layer: Site, interpreter: Evaluator, around: Around) -> Iterator[str
             if not isinstance(call, ast.Call) or not call.args:
                 continue
             name = interpreter.ask(call.args[0], layer.point).const
-            if (path_of(call.func) or "").endswith(_SCOPE) and isinstance(name, str):
+            if (path_of(call.func) or "").endswith(VARIABLE_SCOPE) and isinstance(name, str):
                 yield name
 
 

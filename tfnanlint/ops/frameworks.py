@@ -257,3 +257,9 @@ TARGET_NAMES: Final = ("loss", "ys", "target")
 TARGET_PLACES: Final = {("get_updates", 3): 2}
 # Arguments of a product of matrices that turn one of them.
 TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
+# Names that a program uses which builds a graph of TensorFlow 1 and runs it.
+GRAPH_NAMES: Final = frozenset(("Session", "InteractiveSession", "placeholder"))
+# Functions that name the backend on which Keras runs: with TensorFlow, "tensorflow".
+BACKENDS: Final = frozenset(("K.backend", "keras.backend.backend", "keras.config.backend"))
+# What gives the variables made in its block a scope of their own.
+VARIABLE_SCOPE: Final = "variable_scope"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
+from tfnanlint.ops.frameworks import BACKENDS
 from tfnanlint.ops.names import of_import
 from tfnanlint.ops.table import TABLE
 from tfnanlint.program.functions import Handed, Instance
@@ -112,7 +113,7 @@ def _names_backend(node: ast.expr, point: Point) -> bool:
         if not isinstance(binding, Assigned):
             return False
         node, point = binding.node, binding.point
-    return isinstance(node, ast.Call) and _imported(node.func, point) in _BACKENDS
+    return isinstance(node, ast.Call) and _imported(node.func, point) in BACKENDS
 
 
 def _of_call(test: ast.Call, point: Point) -> bool | None:
@@ -131,7 +132,6 @@ def _of_call(test: ast.Call, point: Point) -> bool | None:
     return _is_one_of(given, kinds[0]) if kinds else _callable(given)
 
 
-_BACKENDS: Final = frozenset(("K.backend", "keras.backend.backend", "keras.config.backend"))
 _PATHS: Final = frozenset((ast.Name, ast.Attribute))
 _SAME: Final[dict[type, bool]] = {ast.Is: True, ast.Eq: True, ast.IsNot: False, ast.NotEq: False}
 _AMONG: Final[dict[type, bool]] = {ast.In: True, ast.NotIn: False}

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import libcst as cst
 
+from tfnanlint.rewrite import PLACEHOLDER
 from tfnanlint.rewrite.hole_test import NoFix
 
-_PLACEHOLDER = re.compile(r"_tfn_hole_(\d+)_")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -56,7 +56,7 @@ class _Put(cst.CSTTransformer):
 
 def _hole(node: cst.CSTNode) -> int:
     """Which hole a node stands for; -1 for none."""
-    match = _PLACEHOLDER.fullmatch(node.value) if isinstance(node, cst.Name) else None
+    match = PLACEHOLDER.fullmatch(node.value) if isinstance(node, cst.Name) else None
     return int(match[1]) if match else -1
 
 

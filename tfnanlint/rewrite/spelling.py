@@ -538,6 +538,16 @@ class Speller:
             if paths:
                 yield Import(local, of_import(paths[0]), paths)
 
+    def is_of_keras_alone(self, site: Site) -> bool:
+        """Whether the function that a call names may be one of the Keras that was no part of
+        TensorFlow: `from keras import backend as K`.
+        """
+        return any(
+            path.partition(".")[0] == "keras"
+            for root in (_roots(site.node) if site.point is not None else ())
+            for path in self.paths(site.point.lookup(root))
+        )
+
     def paths(self, binding: Binding | None, hops: int = 0) -> list[str]:
         """The paths of modules that a name may stand for; none where it may be anything else but
         None.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tfnanlint.diagnostics.findings import Edit
+from tfnanlint.rewrite import PLACEHOLDER
 from tfnanlint.rewrite.hole_test import NoFix, expression, same_tree, statement
 from tfnanlint.rewrite.spelling import Spelling, Use
 from tfnanlint.syntax.edits import edits_apply
@@ -23,7 +24,6 @@ from tfnanlint.syntax.source import Source, Span, Unreadable
 ROOTS = frozenset({"tf", "K", "keras", "ops", "np", "tnp", "tfp"})
 
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
-_PLACEHOLDER = re.compile(r"_tfn_hole_(\d+)_")
 _KEYWORD = re.compile(r"\w+\s*=\s*")
 # Whether the text is taken from libcst's tree.
 _WRITES: ContextVar[bool] = ContextVar("_WRITES", default=False)
@@ -125,7 +125,7 @@ def _parsed(text: str, is_statement: bool) -> _Parsed:
 
 def _occurrence(node: ast.AST) -> int | None:
     """Which hole a node stands for."""
-    match = _PLACEHOLDER.fullmatch(node.id) if isinstance(node, ast.Name) else None
+    match = PLACEHOLDER.fullmatch(node.id) if isinstance(node, ast.Name) else None
     return int(match[1]) if match else None
 
 
@@ -309,7 +309,7 @@ class _Filled:
         self._texts: dict[int, str] = {}
         self._starred: set[int] = set()
         seen: set[str] = set()
-        for index in sorted(int(number) for number in _PLACEHOLDER.findall(skeleton)):
+        for index in sorted(int(number) for number in PLACEHOLDER.findall(skeleton)):
             filling = fillings[index]
             assert filling is not None
             self._texts[index] = filling.again if names[index] in seen else filling.text
@@ -359,7 +359,7 @@ class _Filled:
 
     def _written(self, wrapped: set[int]) -> str:
         """The text with parentheses around some of its fillings."""
-        return _PLACEHOLDER.sub(lambda match: self._piece(int(match[1]), wrapped), self._skeleton)
+        return PLACEHOLDER.sub(lambda match: self._piece(int(match[1]), wrapped), self._skeleton)
 
     def _piece(self, index: int, wrapped: set[int]) -> str:
         if index in wrapped:

@@ -24,6 +24,7 @@ from tfnanlint.ops.traits import (
     DEVIATIONS,
     EUCLIDEAN,
     NORMS,
+    QUOTIENTS,
     ROOTS,
     TOTALS,
     WRITTEN_ROOTS,
@@ -551,6 +552,17 @@ def empty_quotient(here: Context, root: Site) -> str:
     if not divisor.known or not divisor.zero or divisor.guarded or divisor.kind == "number":
         return ""
     return here.source.location(here.source.span(quotient.node).start).words
+
+
+def is_divisor(here: Context, made: Site) -> bool:
+    """Whether what stands around a site divides by it as it is: `a / x`, `tf.divide(a, x)`."""
+    outer = next(iter(here.around(made.node)), None)
+    if made.point is None or not isinstance(outer, (ast.BinOp, ast.Call)):
+        return False
+    quotient = here.site(outer, made.point)
+    if quotient is None or quotient.op.name not in QUOTIENTS:
+        return False
+    return quotient.args.get("y") is made.node
 
 
 def where_made(here: Context, root: Site) -> list[Fix]:

@@ -37,7 +37,7 @@ from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
-from tfnanlint.ops.frameworks import SUMMARIES
+from tfnanlint.ops.frameworks import GRAPH_NAMES, SUMMARIES
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
 from tfnanlint.ops.traits import CLIPS
@@ -654,12 +654,10 @@ class Context:
     def _runs_eagerly(self, site: Site) -> bool:
         """Whether a site stands in a training loop with tapes that is never compiled."""
         function = site.point.scope.function if site.point is not None else None
-        return (
-            function is not None
-            and self.source.holds(("GradientTape",))
-            and not self.source.holds(("Session", "placeholder"))
-            and self.interpreter.runs_uncompiled(function)
-        )
+        names = self.source.names
+        if function is None or "GradientTape" not in names or not GRAPH_NAMES.isdisjoint(names):
+            return False
+        return self.interpreter.runs_uncompiled(function)
 
     def remark(
         self,
