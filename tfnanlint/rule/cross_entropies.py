@@ -105,7 +105,10 @@ def _sign_of_name(here: Context, whole: ast.expr, outer: LinearContext) -> ast.U
 def _beyond_sums(here: Context, node: ast.expr, outer: LinearContext) -> ast.AST | None:
     """What stands around an expression and the sums and means of it."""
     for around in here.around(node):
-        site = outer.site(around) if isinstance(around, ast.Call) else None
+        if not isinstance(around, ast.Call):
+            return around
+        place = here.standing(around, outer.log.point)
+        site = here.site(around, place) if place is not None else None
         if site is None or site.op.name not in TOTALS:
             return around
     return None

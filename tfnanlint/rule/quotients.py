@@ -111,7 +111,8 @@ def _calls(statements: Iterable[ast.stmt]) -> Iterator[ast.Call]:
 
 def _is_safe_division(here: Context, call: ast.Call, division: Site, divisor: Value) -> bool:
     """Whether a call divides by a value, and gives 0 where that is 0."""
-    site = here.site(call, division.point) if division.point is not None else None
+    place = here.standing(call, division.point) if division.point is not None else None
+    site = here.site(call, place) if place is not None else None
     if site is None or site.op.name not in SAFE_DIVISIONS:
         return False
     return any(same(site.value(param), divisor) for param in site.args if param in ("x", "y"))

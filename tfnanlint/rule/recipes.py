@@ -457,9 +457,10 @@ def _added_to(statement: ast.stmt, name: str) -> ast.expr | None:
 
 def _is_small_number(here: Context, node: ast.expr | None, root: Site) -> bool:
     """Whether an expression is a small number above 0."""
-    if node is None or root.point is None:
+    place = here.standing(node, root.point) if node is not None and root.point else None
+    if node is None or place is None:
         return False
-    value = here.value(node, root.point)
+    value = here.value(node, place)
     return value.exact and 0 < value.lo < 0.1
 
 

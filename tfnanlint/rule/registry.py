@@ -287,8 +287,20 @@ class Context:
         return self.interpreter.ask(node, point)
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
-        """The op application that an expression is, at a point."""
+        """The op application that an expression is, at the point where it stands. What is asked of
+        it at another point is remembered, and wrong where its names are bound again: see
+        `standing`.
+        """
         return self.interpreter.site(node, point)
+
+    def standing(self, node: ast.expr, point: Point) -> Point | None:
+        """The point at which an expression stands that is in the same function as another point,
+        perhaps in another statement; None where it is not found.
+        """
+        for expression, place in self.module.expressions(node.lineno, self.interpreter):
+            if place.scope is point.scope and any(inner is node for inner in nodes_in(expression)):
+                return place
+        return None
 
     def compared(self, node: ast.Compare, point: Point) -> Site:
         """A comparison of two values as an application of tf.equal or tf.not_equal, whatever its

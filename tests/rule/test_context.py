@@ -1,0 +1,39 @@
+"""What a rule may ask of its context."""
+
+from __future__ import annotations
+
+import ast
+
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.pipeline.analysis import analyse
+from tfnanlint.rule.registry import Rule
+from tfnanlint.syntax.source import Source
+
+TWICE = """
+import tensorflow as tf
+
+
+def f(z):
+    p = tf.sigmoid(z)
+    first = tf.math.log(p)
+    p = tf.square(z) + 2.0
+    return first + tf.math.log(p)
+"""
+
+
+def test_another_statement_is_asked_where_it_stands():
+    """At the first logarithm the name `p` of the second one is another value."""
+    bounds = []
+
+    def ask(site, here):
+        if here.draft:  # a finding in the draft asks for the final judgement
+            yield here.remark(site.node, "", Certainty.MUST)
+            return
+        logs = [node for node in ast.walk(here.source.tree) if isinstance(node, ast.Call)]
+        logs = [node for node in logs if here.text(node).startswith("tf.math.log")]
+        for node in sorted(logs, key=lambda log: log.lineno):
+            place = here.standing(node, site.point)
+            bounds.append((site.node.lineno, node.lineno, here.value(node.args[0], place).lo))
+
+    analyse(Source("twice.py", TWICE), [Rule("TFN000", "probe", ("tf.math.log",), ask, "")])
+    assert sorted(set(bounds)) == [(7, 7, 0.0), (7, 9, 2.0), (9, 7, 0.0), (9, 9, 2.0)]
