@@ -31,19 +31,32 @@ def joined_arguments(ev: Evaluator, parameter: Parameter) -> Value | None:
     handed = ev.arguments_of(function)
     if not handed or len(handed) > MAX_CALLERS:
         return None
-    bindings = [handed_over(bound, parameter) for bound in handed]
-    return ev.joined(heard(_of_running_callers(ev, function, bindings), ev))
+    return ev.joined(heard(_of_running_callers(ev, parameter, handed), ev))
 
 
-def _of_running_callers(ev: Evaluator, function: Function, given: list[Binding]) -> list[Binding]:
+def _of_running_callers(
+    ev: Evaluator, parameter: Parameter, calls: list[dict[str, Binding]]
+) -> list[Binding]:
     """What calls hand over, without what is unknown because no call leads to the function where the
     call stands: all of it, unless a call that is run hands over something known.
+
+    A default that a call leaves as it is belongs to that call.
     """
-    idle = {binding for binding in given if _is_from_idle(ev, function, binding)}
-    running = [one for one in given if one not in idle and not _is_recursive(function, one)]
-    if not idle or not any([one.value(ev).known for one in running]):
+    function = parameter.function
+    given = [handed_over(call, parameter) for call in calls]
+    idle = [any(_is_from_idle(ev, function, bound) for bound in call.values()) for call in calls]
+    running = [
+        binding
+        for binding, is_idle_call in zip(given, idle)
+        if not (is_idle_call or _is_recursive(function, binding))
+    ]
+    if not any(idle) or not any([binding.value(ev).known for binding in running]):
         return given
-    return [binding for binding in given if binding not in idle or binding.value(ev).known]
+    return [
+        binding
+        for binding, is_idle_call in zip(given, idle)
+        if not is_idle_call or binding.value(ev).known
+    ]
 
 
 def _is_recursive(function: Function, given: Binding) -> bool:

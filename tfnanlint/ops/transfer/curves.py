@@ -608,9 +608,30 @@ def _erfc_mirrored(x: float) -> float:
     return math.erfc(-x)
 
 
+def _normal_quantile(share: float) -> float:
+    """Where the normal distribution has `share` below. The upper half is the lower one mirrored:
+    shares close to 1 are too coarse to search.
+    """
+    if share > 0.5:
+        return -_normal_quantile(1 - share)
+    return _bisected(_normal_share, share, -39.0, 0.0)
+
+
+def _erfc_inverse(x: float) -> float:
+    if x > 1:
+        return -_erfc_inverse(2 - x)
+    return -_bisected(_erfc_mirrored, x, -28.0, 0.0)
+
+
+def _erf_inverse(x: float) -> float:
+    if x < 0:
+        return -_erf_inverse(-x)
+    return _erfc_inverse(1 - x) if x > 0.5 else _bisected(math.erf, x, 0.0, 6.0)
+
+
 # TensorFlow's float32 kernel is off by 0.2 % close to the poles.
 erfinv: Function = domain(
-    lambda x: _bisected(math.erf, x, -6.0, 6.0),
+    _erf_inverse,
     -1.0,
     1.0,
     poles=(-INF, INF),
@@ -619,7 +640,7 @@ erfinv: Function = domain(
     ulps=1 << 15,
 )
 erfcinv: Function = domain(
-    lambda x: -_bisected(_erfc_mirrored, x, -28.0, 6.0),
+    _erfc_inverse,
     0.0,
     2.0,
     poles=(INF, -INF),
@@ -628,7 +649,7 @@ erfcinv: Function = domain(
     ulps=256,
 )
 ndtri: Function = domain(
-    lambda x: _bisected(_normal_share, x, -39.0, 9.0),
+    _normal_quantile,
     0.0,
     1.0,
     poles=(-INF, INF),
