@@ -32,7 +32,7 @@ from tfnanlint.ops.frameworks import (
 )
 from tfnanlint.ops.provenance import Walk, behind, first_origin, site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import is_random
+from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS, is_random
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -93,11 +93,7 @@ class Gradients:
             or self._initial(site)
         ):
             return Differentiated.NO
-        if (
-            site.args
-            and all(rigid(site.value(param), site, self._smooth) for param in site.args)
-            and not self._of_watched(site)
-        ):
+        if site.args and self._is_rigid(site) and not self._of_watched(site):
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
@@ -111,6 +107,13 @@ class Gradients:
         return (
             Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found
         )
+
+    def _is_rigid(self, site: Site) -> bool:
+        """Whether no gradient flows through what arrives at a site."""
+        function = site.point.scope.function if site.point is not None else None
+        compiled = function is not None and self.interpreter.is_compiled(function)
+        fed = FED_TO_LOSSES if compiled else PLACEHOLDERS
+        return all(rigid(site.value(param), site, self._smooth, fed) for param in site.args)
 
     def _drawn(self, site: Site) -> bool:
         """Whether all that arrives at a site was drawn at random: no weight can be reached through

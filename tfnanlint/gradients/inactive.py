@@ -17,9 +17,15 @@ from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 
 
-def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
+def rigid(
+    value: Value,
+    site: Site,
+    smooth: set[Site],
+    fed: tuple[str, ...] = PLACEHOLDERS,
+    limit: int = 60,
+) -> bool:
     """Whether a value is made of booleans, integers, constants, variables that are not trained and
-    the like only: no gradient flows through it. If not, the op that made it is added to those
+    the like only, or of what the ops `fed` give: no gradient flows through it. If not, the op that made it is added to those
     `smooth`: what is made of it is not rigid either.
     """
     queue: list[Value] = [value]
@@ -39,7 +45,7 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
         ):
             queue += parts
             continue
-        if _fed(one.origin):
+        if _fed(one.origin, fed):
             continue
         if origin is not None and (
             origin in seen
@@ -78,18 +84,20 @@ def rigid(value: Value, site: Site, smooth: set[Site], limit: int = 60) -> bool:
     return True
 
 
-def _fed(origin: Any, depth: int = 6) -> bool:
-    """Whether a value is data: a placeholder, what an iterator of a dataset gives, or, where
-    several arrive, each of them. `Gradients` knows of which data a gradient is asked.
+def _fed(origin: Any, fed: tuple[str, ...], depth: int = 6) -> bool:
+    """Whether a value is data: what ops `fed` give, the labels that Keras hands to a
+    loss, what an iterator of a dataset gives, or, where several arrive, each of them. `Gradients` knows of which data a gradient is asked.
     """
     while isinstance(origin, Note) and depth:
+        if origin.data:
+            return True
         if origin.joined:
-            return all([_fed(one, depth - 1) for one in origin.joined])
+            return all([_fed(one, fed, depth - 1) for one in origin.joined])
         if origin.computed:
             call = origin.node
             return isinstance(call, ast.Call) and leaf(call.func) == "get_next"
         origin, depth = origin.parent, depth - 1
-    return isinstance(origin, Site) and origin.op.name in PLACEHOLDERS
+    return isinstance(origin, Site) and origin.op.name in fed
 
 
 def _written(node: ast.expr | None) -> bool:

@@ -270,7 +270,7 @@ class Note:
 
     With an `index` it is one of the results of the op application `parent`. `passed` marks a
     parameter whose callers are in the project, but pass values that could not be followed; `outer`
-    one that Keras fills; `computed` what a call gives that was not followed; `half` is the dtype of
+    one that Keras fills, `data` with data; `computed` what a call gives that was not followed; `half` is the dtype of
     16 bits that one of the values joined has. `parameter` is the name of a parameter, `path` the
     access path of what is read (`self.kernel`, `data['y']`), `default` the text that one of which
     nothing is known has by default, or NOUGHT. `joined` are the origins of all values that arrive
@@ -285,6 +285,7 @@ class Note:
         "index",
         "passed",
         "outer",
+        "data",
         "computed",
         "default",
         "parameter",
@@ -303,6 +304,7 @@ class Note:
         index: int | None = None,
         passed: bool = False,
         outer: bool = False,
+        data: bool = False,
         computed: bool = False,
         default: str = "",
         parameter: str = "",
@@ -318,6 +320,7 @@ class Note:
         self.index = index
         self.passed = passed
         self.outer = outer
+        self.data = data
         self.computed = computed
         self.default = default
         self.parameter, self.path = parameter, path

@@ -64,6 +64,7 @@ class Callbacks:
             function.node,
             function.module.source,
             outer=True,
+            data=role == "labels",
         )
         if role == "labels":
             return unknown(origin=outer)
