@@ -25,8 +25,8 @@ def rigid(
     limit: int = 60,
 ) -> bool:
     """Whether a value is made of booleans, integers, constants, variables that are not trained and
-    the like only, or of what the ops `fed` give: no gradient flows through it. If not, the op that made it is added to those
-    `smooth`: what is made of it is not rigid either.
+    the like only, or of what the ops `fed` give: no gradient flows through it. If not, the op that
+    made it is added to those `smooth`: what is made of it is not rigid either.
     """
     queue: list[Value] = [value]
     seen: dict[Site, bool] = {}
@@ -85,8 +85,9 @@ def rigid(
 
 
 def _fed(origin: Any, fed: tuple[str, ...], depth: int = 6) -> bool:
-    """Whether a value is data: what ops `fed` give, the labels that Keras hands to a
-    loss, what an iterator of a dataset gives, or, where several arrive, each of them. `Gradients` knows of which data a gradient is asked.
+    """Whether a value is data: what ops `fed` give, the labels that Keras hands to a loss, what an
+    iterator of a dataset gives, or, where several arrive, each of them. `Gradients` knows of which
+    data a gradient is asked.
     """
     while isinstance(origin, Note) and depth:
         if origin.data:

@@ -259,6 +259,15 @@ TARGET_PLACES: Final = {("get_updates", 3): 2}
 TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 # Names that a program uses which builds a graph of TensorFlow 1 and runs it.
 GRAPH_NAMES: Final = frozenset(("Session", "InteractiveSession", "placeholder"))
+# Names of which the libraries know nothing since Keras compiles models with XLA by itself (Keras 3
+# and TensorFlow 2.16), and of TensorFlow 1, whose sessions do not.
+BEFORE_XLA: Final = GRAPH_NAMES.union(
+    ("advanced_activations", "np_utils", "tensorflow_addons", "contrib")
+)
+# Names that a program uses which asks for XLA.
+XLA_NAMES: Final = frozenset(
+    ("jit_compile", "experimental_compile", "jit_scope", "global_jit_level", "set_jit", "xla")
+)
 # Functions that name the backend on which Keras runs: with TensorFlow, "tensorflow".
 BACKENDS: Final = frozenset(("K.backend", "keras.backend.backend", "keras.config.backend"))
 # What gives the variables made in its block a scope of their own.

@@ -271,7 +271,7 @@ EPSILON_GUARDS: Final = ("tf.add", "tf.maximum", "tf.clip_by_value")
 
 # Data, variables, and random numbers.
 PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")
-# What a loss of a compiled model is fed. Elsewhere a model may be called with what another one gives.
+# What a loss of a compiled model is fed. Elsewhere a model may be called with what another gives.
 FED_TO_LOSSES: Final = (*PLACEHOLDERS, "keras.Input")
 VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
 _RANDOM_TENSORS: Final = ("tf.random.", "K.random_", "K.truncated_normal", "keras.random.")

@@ -37,7 +37,7 @@ from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
-from tfnanlint.ops.frameworks import GRAPH_NAMES, SUMMARIES
+from tfnanlint.ops.frameworks import BEFORE_XLA, GRAPH_NAMES, SUMMARIES, XLA_NAMES
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
 from tfnanlint.ops.traits import CLIPS
@@ -645,6 +645,8 @@ class Context:
             return NOWHERE
         if modes and "eager" not in modes and self._runs_eagerly(site):
             return NOWHERE
+        if modes == ("xla",) and self._is_without_xla:
+            return NOWHERE
         if not modes or not self.source.holds(("executing_eagerly", ".numpy()")):
             return modes
         inner: ast.AST = node
@@ -662,6 +664,14 @@ class Context:
                 modes = _kept(modes, eagerly=True)
             inner = outer
         return modes or NOWHERE
+
+    @property
+    def _is_without_xla(self) -> bool:
+        """Whether a file is written for libraries that compile with XLA on demand only, and does
+        not ask for it.
+        """
+        names = self.source.names
+        return not BEFORE_XLA.isdisjoint(names) and XLA_NAMES.isdisjoint(names)
 
     def _runs_eagerly(self, site: Site) -> bool:
         """Whether a site stands in a training loop with tapes that is never compiled."""
