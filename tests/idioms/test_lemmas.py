@@ -82,3 +82,23 @@ def test_roots_of_a_share_and_its_complement_are_never_both_zero(draw, dtype):
     share = tf.constant(np.concatenate([draw.uniform(0.0, 1.0, 200), edges]), dtype)
     roots = tf.sqrt(share), tf.sqrt(1 - share)
     assert np.all((roots[0].numpy() > 0) | (roots[1].numpy() > 0))
+
+
+@DTYPES
+def test_a_cosine_written_by_hand_is_within_one(draw, dtype):
+    import tensorflow as tf
+
+    def largest(a, b):
+        norms = tf.norm(a, axis=-1) * tf.sqrt(tf.reduce_sum(tf.square(b), -1))
+        cosine = tf.reduce_sum(a * b, -1) / (norms + 1e-3)
+        rows = tf.matmul(a, b, transpose_b=True)
+        lengths = [tf.norm(x, axis=1, keepdims=True) for x in (a, b)]
+        cosines = rows / (tf.matmul(*lengths, transpose_b=True) + 1e-3)
+        return max(float(tf.reduce_max(tf.abs(x))) for x in (cosine, cosines))
+
+    slack = 1024 * float(np.finfo(dtype).eps)
+    for scale in (1e-3, 1.0, 10.0):
+        for width in (1, 3, 200):
+            a = draw.normal(0.0, scale, [8, width])
+            for b in (a, -2.0 * a, draw.normal(0.0, scale, [8, width])):
+                assert largest(tf.constant(a, dtype), tf.constant(b, dtype)) <= 1.0 + slack

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Callable, Final
 
+from tfnanlint.ops.relations.cosines import is_cosine
 from tfnanlint.ops.relations.independence import apart
 from tfnanlint.ops.relations.magnitudes import never_below, rounded_to_one, spans
 from tfnanlint.ops.relations.summands import (
@@ -81,6 +82,7 @@ def reaches_minus_inf(x: Value) -> bool:
 
 
 # No program reaches the end of wider integers.
+_COSINE_ULPS: Final = 1024  # by which the rounding of sums lifts a cosine above 1
 _SMALL: Final = {
     "int8": (-128.0, 127.0),
     "uint8": (0.0, 255.0),
@@ -500,10 +502,12 @@ def divide(a: Value, b: Value) -> Value:
         return with_kind(
             Value(0.0, 1.0, nan=a.nan or b.nan or a.inf or b.zero, dtype=_dtype(a, b)), a, b
         )
-    bounded = never_below(b, a)
+    bounded, cosine = never_below(b, a), is_cosine(b, a)
     a, b, dtype = _meeting(a, b)
     result = with_kind(_quotient(a, b, dtype), a, b)
     result = rounded_to_one(result, 4, b.lo) if bounded else result
+    result = rounded_to_one(result, _COSINE_ULPS) if cosine else result
+    bounded = bounded or cosine
     result.evident = result.evident or a.evident and b.known and not bounded
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive
     return result

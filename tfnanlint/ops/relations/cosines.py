@@ -1,0 +1,104 @@
+"""Cosines written by hand: an inner product over the product of the norms of its factors, or of
+something larger, lies within [-1, 1] (Cauchy and Schwarz). The two are taken for vectors of one
+length: where one is broadcast along the axis of the sum, the bound does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from tfnanlint.ops.relations.counts import axis_of, one_axis
+from tfnanlint.ops.relations.magnitudes import square_of
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import CONTRACTIONS, EUCLIDEAN, FLOORS, SQUARES
+from tfnanlint.values.value import Value
+
+_NORMS: Final = ("tf.norm", "tf.math.reduce_euclidean_norm")
+_LAYOUTS: Final = ("tf.reshape", "tf.expand_dims", "tf.squeeze", "tf.transpose")
+_PRODUCTS: Final = ("tf.multiply", "tf.matmul", "tf.sqrt")
+_DEPTH: Final = 4
+
+
+def is_cosine(divisor: Value, x: Value) -> bool:
+    """Whether `x` is an inner product and no element of `divisor` is below the product of the norms
+    of its factors.
+    """
+    inner = made_by(x, *CONTRACTIONS)
+    if inner is None:
+        return False
+    factors: Site | None = inner
+    if inner.op.name == "tf.reduce_sum":
+        factors = made_by(inner.value("x"), "tf.multiply", aligned=True)
+    if factors is None or not (factors.given("x") and factors.given("y")):
+        return False
+    a, b = _vector(factors.value("x")), _vector(factors.value("y"))
+    return any(
+        same(a, first) and same(b, second) or same(a, second) and same(b, first)
+        for first, second in _normed(divisor, inner)
+    )
+
+
+def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
+    """The pairs of vectors of whose norms a divisor is the product, or larger than it."""
+    for made in _not_above(divisor, _PRODUCTS):
+        if made.op.name != "tf.sqrt":
+            yield from product(_lengths(made.value("x"), inner), _lengths(made.value("y"), inner))
+            continue
+        for squares in _not_above(made.value("x"), ("tf.multiply",)):
+            yield from product(
+                _squared_lengths(squares.value("x"), inner),
+                _squared_lengths(squares.value("y"), inner),
+            )
+
+
+def _lengths(value: Value, inner: Site) -> Iterator[Value]:
+    """The vectors whose norm a value is, or something larger."""
+    for made in _not_above(value, (*_NORMS, "tf.sqrt")):
+        if made.op.name == "tf.sqrt":
+            yield from _squared_lengths(made.value("x"), inner)
+        elif made.const("ord", "euclidean") in EUCLIDEAN and _is_along(made, inner):
+            yield _vector(made.value("x"))
+
+
+def _squared_lengths(value: Value, inner: Site) -> Iterator[Value]:
+    """The vectors whose sum of squares a value is, or something larger."""
+    for total in _not_above(value, ("tf.reduce_sum",)):
+        square = made_by(total.value("x"), *SQUARES)
+        if square is not None and _is_along(total, inner):
+            x = square.value("x")
+            if square_of(total.value("x"), x):
+                yield _vector(x)
+
+
+def _not_above(value: Value, names: tuple[str, ...], depth: int = _DEPTH) -> Iterator[Site]:
+    """The applications of some ops whose result is never above a value: itself, what something is
+    added to that is not negative, what is replaced by a larger number.
+    """
+    made = made_by(value, *names, *FLOORS) if depth else None
+    if made is not None and made.op.name in names:
+        yield made
+    elif made is not None:
+        for param, other in (("x", "y"), ("y", "x")):
+            if made.op.name == "tf.maximum" or made.value(other).lo >= 0:
+                yield from _not_above(made.value(param), names, depth - 1)
+
+
+def _is_along(norm: Site, inner: Site) -> bool:
+    """Whether a norm may be taken along the axis over which an inner product adds up: the same one
+    where the sum names it.
+    """
+    if inner.op.name != "tf.reduce_sum":
+        return axis_of(norm) is not None
+    return one_axis(norm, inner) or axis_of(norm) is axis_of(inner) is None
+
+
+def _vector(value: Value) -> Value:
+    """A value before its axes were arranged in another way."""
+    for _ in range(_DEPTH):
+        site = value.origin
+        if not (isinstance(site, Site) and site.op.name in _LAYOUTS and site.op.passes):
+            break
+        value = site.value(site.op.passes)
+    return value
