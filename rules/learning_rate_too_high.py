@@ -48,6 +48,8 @@ from tfnanlint.api import (
     Iterator,
     Site,
     files,
+    frameworks,
+    made_by,
     number_text,
     rule,
     texts,
@@ -69,13 +71,13 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     if (
         written is None
         or files.is_below_tests(here.source.path)
-        or not texts.trains_network(here.source.code)
+        or not texts.trains_network(here.words)
     ):
         return
     rate, momentum = written, site.const("momentum", 0.0)
     if isinstance(momentum, float) and 0 < momentum < 1:
         rate, limit = rate / (1 - momentum), 5 * limit
-    if texts.normalizes_layers(here.source.code) and limit >= 1:
+    if texts.normalizes_layers(here.words) and limit >= 1:
         limit *= 5
     if rate < limit or any(
         site.given(param) for param in ("clipnorm", "clipvalue", "global_clipnorm")
@@ -98,10 +100,13 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def literal(site: Site) -> float | None:
-    """The rate that the program writes down."""
+    """The rate that the program writes down, or the first one of a schedule."""
     for param in ("learning_rate", "lr"):
         if site.given(param):
-            found = site.const(param)
+            schedule = made_by(site.value(param), *frameworks.FALLING_RATES)
+            found = (
+                site.const(param) if schedule is None else schedule.const("initial_learning_rate")
+            )
             return (
                 float(found)
                 if isinstance(found, (int, float)) and not isinstance(found, bool)

@@ -45,14 +45,26 @@ a custom training loop"), https://github.com/tensorflow/tensorflow/issues/45568
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, frameworks, rule, texts
+from tfnanlint.api import (
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    frameworks,
+    made_here,
+    rule,
+    texts,
+)
 
 
 @rule("TFN603", "loss-not-scaled", on="method.gradient")
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if not any(here.calls(name) for name in frameworks.STEP_METHODS):
         return
-    if here.policy() != "mixed_float16" or here.holds_in_program(texts.scales_loss):
+    if here.policy() != "mixed_float16" or texts.scales_loss(here.words_around(site)):
+        return
+    if not made_here(site, "target") and here.holds_in_program(texts.scales_loss):
         return
     yield here.finding(
         site,

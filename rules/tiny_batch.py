@@ -34,12 +34,23 @@ https://www.tensorflow.org/api_docs/python/tf/keras/layers/BatchNormalization
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, layer_names, roles, rule
+from tfnanlint.api import (
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    layer_names,
+    made_by,
+    roles,
+    rule,
+)
 
 
 @rule("TFN805", "tiny-batch", on="method.fit", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if site.const("batch_size") != 1:
+    batches = made_by(site.value("x"), "dataset.batch")
+    if (site if batches is None else batches).const("batch_size") != 1:
         return
     names = layer_names(site.value("self"))
     if "BatchNormalization" not in names or any(map(roles.goes_over_positions, names)):

@@ -28,8 +28,8 @@ Good:
 
 Scale the inputs for tests and predictions in the same way, or put `keras.layers.Rescaling(1 / 255)`
 in front of the model. Ready-made networks bring their own `preprocess_input`. It is reported where
-the program shows the range and no scaling anywhere. There is no automatic fix: the same division is
-needed wherever the model is tested, saved and used, and this file shows only one place.
+the program shows the range and the layers of the model. There is no automatic fix: the same
+division is needed wherever the model is tested, saved and used, and this file shows only one place.
 
 See also: https://www.tensorflow.org/tutorials/keras/classification ("Scale these values to a range
 of 0 to 1"), https://github.com/keras-team/keras/issues/510
@@ -37,27 +37,46 @@ of 0 to 1"), https://github.com/keras-team/keras/issues/510
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, rule, texts
+from tfnanlint.api import (
+    Certainty,
+    Context,
+    Finding,
+    Iterator,
+    Site,
+    Value,
+    elements,
+    frameworks,
+    layer_names,
+    rule,
+)
 
 
 @rule("TFN802", "unscaled-images", on="method.fit", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if (
-        not site.given("x")
-        or site.value("self").obj is None
-        or not pixels(site.value("x"))
-        or texts.scales_data(here.source.code)
-    ):
+    if not site.given("x") or site.value("self").obj is None:
         return
-    yield here.finding(
-        site,
-        "x",
-        "the images range from 0 to 255 and are not scaled: the first gradients are hundreds "
-        "of times too large, so units die or the loss overflows",
-        Certainty.MAY,
-        node=site.args.get("x"),
-        help="divide by 255.0, here and everywhere the model is used",
-    )
+    names = layer_names(site.value("self"))
+    if "" in names or not frameworks.SCALING_LAYERS.isdisjoint(names):
+        return
+    if pixels(examples(site.value("x"))):
+        yield here.finding(
+            site,
+            "x",
+            "the images range from 0 to 255 and are not scaled: the first gradients are hundreds "
+            "of times too large, so units die or the loss overflows",
+            Certainty.MAY,
+            node=site.args.get("x"),
+            help="divide by 255.0, here and everywhere the model is used",
+        )
+
+
+def examples(data: Value) -> Value:
+    """What a model is fed: of the pairs of a data set the first part."""
+    element = elements(data)
+    if element is None:
+        return data
+    pair = element.obj
+    return pair[0] if isinstance(pair, tuple) and pair else element
 
 
 def pixels(x: Value) -> bool:

@@ -74,9 +74,10 @@ from tfnanlint.idioms.loss_pairs import (
 )
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
 from tfnanlint.ops import frameworks, traits
+from tfnanlint.ops.data_sets import elements
 from tfnanlint.ops.domains import Domain, domain, domains, filler
 from tfnanlint.ops.frameworks import COMPILE, FAMILIES
-from tfnanlint.ops.provenance import Walk, site_behind
+from tfnanlint.ops.provenance import Walk, made_here, site_behind
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import CASTS
@@ -157,6 +158,7 @@ __all__ = [
     "last_layer",
     "late_guard_repairs",
     "late_guards",
+    "elements",
     "layer_names",
     "layer_outputs",
     "least_result",
@@ -168,6 +170,7 @@ __all__ = [
     "loss_ranges",
     "lost_epsilons",
     "made_by",
+    "made_here",
     "maker",
     "mask_test",
     "masked_factors",

@@ -356,11 +356,6 @@ CONVENTIONS: Final = (
         "pandas, NumPy and scikit-learn use these names for that",
     ),
     Convention(
-        texts.scales_data,
-        "images were scaled to a small range",
-        "layers and helpers that scale have these names",
-    ),
-    Convention(
         texts.scales_loss,
         "the loss is scaled before its gradient is taken",
         "the methods of `LossScaleOptimizer`",

@@ -13,16 +13,12 @@ _FIRST_VERSION: Final = (
 _OLD_KERAS: Final = r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b"
 _NETWORK: Final = (
     r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|"
-    r"matmul|fit)\("
+    r"matmul|fit)\b"
 )
 _NORMALIZATIONS: Final = ("BatchNormalization", "batch_norm", "LayerNormalization", "layer_norm")
 _MISSING_DATA: Final = (
     r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|"
     r"is_finite|nanmean|na_filter"
-)
-_SCALED_DATA: Final = (
-    r"\b(?:Rescaling|Normalization|BatchNormalization|LayerNormalization|preprocess_input|Lambda|"
-    r"StandardScaler|MinMaxScaler|per_image_standardization)\b"
 )
 _SCALED_LOSS: Final = (
     r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|"
@@ -52,26 +48,21 @@ def is_old_keras(text: str) -> bool:
     return re.search(_OLD_KERAS, text) is not None
 
 
-def trains_network(text: str) -> bool:
-    """Whether a file makes the weights of a network; those of an angle or a posterior bear longer
-    steps.
+def trains_network(names: str) -> bool:
+    """Whether a file of these names makes the weights of a network; those of an angle or a
+    posterior bear longer steps.
     """
-    return re.search(_NETWORK, text) is not None
+    return re.search(_NETWORK, names) is not None
 
 
-def normalizes_layers(text: str) -> bool:
-    """Whether a network of the file is normalised between its layers: `BatchNormalization`."""
-    return any(word in text for word in _NORMALIZATIONS)
+def normalizes_layers(names: str) -> bool:
+    """Whether a file of these names normalises a network between its layers."""
+    return any(word in names for word in _NORMALIZATIONS)
 
 
-def looks_for_missing_data(text: str) -> bool:
-    """Whether a file looks for missing data somewhere: `dropna`, `isnull`, `SimpleImputer`."""
-    return re.search(_MISSING_DATA, text) is not None
-
-
-def scales_data(text: str) -> bool:
-    """Whether a file scales its images somewhere: `Rescaling`, `preprocess_input`."""
-    return re.search(_SCALED_DATA, text) is not None
+def looks_for_missing_data(names: str) -> bool:
+    """Whether code with these names looks for missing data: `dropna`, `isnull`, `SimpleImputer`."""
+    return re.search(_MISSING_DATA, names) is not None
 
 
 def scales_loss(text: str) -> bool:

@@ -24,12 +24,14 @@ from tfnanlint.ops.traits import (
     BENDS,
     LINEAR_SUMS,
     LINEAR_TIMES_CONSTANT,
+    SLICES,
     VARIABLES,
 )
 from tfnanlint.values.value import NO_CONSTANT, Note, Value
 
 _DEPTH: Final = 40
 _ACTIVATION: Final = LAYERS + "Activation"
+FUNCTIONAL_MODEL: Final = "keras.Model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,30 @@ def pieces(value: Value, x: Value, depth: int = _DEPTH) -> Pieces | None:
         return CONSTANT if isinstance(origin, Note) and origin.given else None
     if depth == 0:
         return None
-    return _of_site(origin, lambda inner: pieces(inner, x, depth - 1))
+    found = _of_site(origin, lambda inner: pieces(inner, x, depth - 1), depth)
+    return CONSTANT if found is None and _is_upstream(value, x) else found
 
 
-def _of_site(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | None:
+def _is_upstream(value: Value, x: Value) -> bool:
+    """Whether a value is made of what `x` is made of too, and of nothing else: what lies before `x`
+    does not depend on it. (The other columns of the points of which `x` is one.)
+    """
+    roots = _roots(x)
+    return bool(roots) and _roots(value) == roots and not same(value, x)
+
+
+def _roots(value: Value) -> frozenset[Site]:
+    """The op that made the array of which a value is a part; none where it is no part."""
+    origin = behind(value)
+    if not isinstance(origin, Site) or origin.op.name not in SLICES:
+        return frozenset()
+    whole = behind(origin.value(origin.op.passes))
+    return frozenset((whole,)) if isinstance(whole, Site) else frozenset()
+
+
+def _of_site(site: Site, inner: Callable[[Value], Pieces | None], depth: int) -> Pieces | None:
     if site.library == "layer":
-        return _of_layer(site, inner)
+        return _of_layer(site, inner, depth)
     name = site.op.name
     operands = _elements(site.value(param) for param in site.args if param not in SETTINGS)
     if name in VARIABLES:
@@ -86,17 +106,29 @@ def _of_site(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | No
     return None
 
 
-def _of_layer(site: Site, inner: Callable[[Value], Pieces | None]) -> Pieces | None:
+def _of_layer(site: Site, inner: Callable[[Value], Pieces | None], depth: int) -> Pieces | None:
     construction = getattr(site.value("layer").obj, "site", None)
     if not isinstance(construction, Site):
         return None
     given = _joined(map(inner, _elements([site.value("input")])))
     name = construction.op.name
+    if name == FUNCTIONAL_MODEL:
+        return _of_model(construction, given, depth)
     if name in BENDING_LAYERS:
         return _bent(construction, given)
     if name not in LINEAR_LAYERS and name != _ACTIVATION:
         return None
     return _activated(construction, given)
+
+
+def _of_model(model: Site, given: Pieces | None, depth: int) -> Pieces | None:
+    """The output of a functional model as it depends on its input, applied to what is `given`."""
+    if given is None or not (model.given("inputs") and model.given("outputs")):
+        return None
+    through = pieces(model.value("outputs"), model.value("inputs"), depth - 1)
+    if through is None or not through.depends:
+        return through
+    return Pieces(given.depends, (*given.bends, *through.bends) if given.depends else ())
 
 
 def _activated(site: Site, given: Pieces | None) -> Pieces | None:

@@ -346,7 +346,8 @@ class Containers:
             return ev.joined(list(whole.obj)) if whole.obj else unknown()
         if isinstance(whole.obj, Many):
             # keys of a dict
-            return another(whole.obj.element) if whole.kind == "sequence" else unknown()
+            listed = whole.kind in ("sequence", "dataset")
+            return another(whole.obj.element) if listed else unknown()
         if (
             whole.kind in ("sequence", "tensor", "array", "number")
             and whole.known

@@ -628,13 +628,20 @@ def _handed_on_to(ev: Evaluator, site: Site, node: ast.Call, point: Point) -> No
 
 
 def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
-    """`x.sum(...)`: a row named method.sum whose first parameter is the receiver."""
+    """`x.sum(...)`: a row named method.sum, or dataset.map for a data set, whose first parameter is
+    the receiver.
+    """
     if not isinstance(node.func, ast.Attribute):
         return None
     row = ev.table.get(f"method.{node.func.attr}")
-    if row is None:
+    of_dataset = ev.table.get(f"dataset.{node.func.attr}")
+    if row is None and of_dataset is None:
         return None
     receiver = ev.evaluate(node.func.value, point)
+    if receiver.kind == "dataset":
+        row = of_dataset
+    if row is None:
+        return None
     plain = (
         receiver.kind in ("tensor", "array", "number", "unknown", "shape", "instance")
         and receiver.obj is None
@@ -644,7 +651,7 @@ def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
     )
     if (
         not plain
-        and receiver.kind not in ("model", "layer", "tape", "average")
+        and receiver.kind not in ("model", "layer", "tape", "average", "dataset")
         and not _inherited(ev, receiver, node.func.attr)
     ):
         return None

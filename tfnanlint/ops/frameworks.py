@@ -259,6 +259,15 @@ TARGET_PLACES: Final = {("get_updates", 3): 2}
 TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
 # Names that a program uses which builds a graph of TensorFlow 1 and runs it.
 GRAPH_NAMES: Final = frozenset(("Session", "InteractiveSession", "placeholder"))
+# Schedules of learning rates that begin with the highest one.
+FALLING_RATES: Final = tuple(
+    f"keras.optimizers.schedules.{name}"
+    for name in ("CosineDecay", "ExponentialDecay", "InverseTimeDecay", "PolynomialDecay")
+)
+# Layers that bring inputs of any size to one that fits the initial weights, or may do so.
+SCALING_LAYERS: Final = frozenset(
+    ("Rescaling", "Normalization", "BatchNormalization", "LayerNormalization", "Lambda")
+)
 # Names of which the libraries know nothing since Keras compiles models with XLA by itself (Keras 3
 # and TensorFlow 2.16), and of TensorFlow 1, whose sessions do not.
 BEFORE_XLA: Final = GRAPH_NAMES.union(

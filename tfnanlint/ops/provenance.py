@@ -99,3 +99,14 @@ class Walk:
             for param in (site.params if params is None else params)
             if param not in SETTINGS
         ]
+
+
+def made_here(site: Site, param: str) -> bool:
+    """Whether an op in the function of a site made what a parameter of it is given."""
+    maker = site_behind(site.value(param))
+    return (
+        maker is not None
+        and maker.point is not None
+        and site.point is not None
+        and maker.point.scope.function is site.point.scope.function
+    )

@@ -137,6 +137,7 @@ FAMILIES = (
     "training",
     "python",
     "structures",
+    "datasets",
 )
 
 

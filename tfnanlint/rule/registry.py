@@ -51,7 +51,7 @@ from tfnanlint.rule.trace import trace
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.syntax.source import Span
+from tfnanlint.syntax.source import Span, names_in
 from tfnanlint.uses.producers import may_stem
 from tfnanlint.uses.uses import (
     COMPARISONS,
@@ -488,6 +488,18 @@ class Context:
         ) and any(
             self.value(call, point).dtype == dtype for call, point in self.calls("get_variable")
         )
+
+    @property
+    def words(self) -> str:
+        """The names that this file uses, parted by blanks."""
+        return " ".join(sorted(self.source.names))
+
+    def words_around(self, site: Site) -> str:
+        """The names that the function in which a site stands uses, parted by blanks; of a site
+        outside of functions those of its file.
+        """
+        function = site.point.scope.function if site.point is not None else None
+        return self.words if function is None else " ".join(sorted(names_in(function.node)))
 
     def holds_in_program(self, says: Callable[[str], bool]) -> bool:
         """Whether a convention of `texts` holds of this file, or of one that sets the policy of its

@@ -69,6 +69,19 @@ _NAME = re.compile(r"[^\W\d]\w*")
 # which is searched in half the time that `in` takes: many lines end in its second half
 # The fields of nodes that are names.
 _NAMING = ("id", "attr", "arg", "name", "asname", "module")
+
+
+def names_in(tree: ast.AST) -> frozenset[str]:
+    """All names in a tree: of variables, attributes, keywords, imports and definitions."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        for field in _NAMING:
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                found.update(name.split("."))
+    return frozenset(found)
+
+
 _WALRUS = re.compile(":=")
 _GLOBAL = re.compile(r"global [ \t]*\w")
 _SETTER = re.compile(r"@(\w+)\.setter\b")
@@ -307,13 +320,7 @@ class Source:
     @cached_property
     def names(self) -> frozenset[str]:
         """All names in the tree: of variables, attributes, keywords, imports and definitions."""
-        found: set[str] = set()
-        for node in ast.walk(self.tree):
-            for field in _NAMING:
-                name = getattr(node, field, None)
-                if isinstance(name, str):
-                    found.update(name.split("."))
-        return frozenset(found)
+        return names_in(self.tree)
 
     @property
     def written(self) -> str:

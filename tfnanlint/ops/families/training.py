@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tfnanlint.ops.frameworks import FALLING_RATES
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.values.value import Value, number, unknown
@@ -76,6 +77,18 @@ _dataset("cifar10", 10, 255.0)
 _dataset("cifar100", 100, 255.0)
 _dataset("imdb", 2, 0.0)
 _dataset("reuters", 46, 0.0)
+
+
+for _schedule in FALLING_RATES:
+    op(
+        _schedule,
+        "",
+        "initial_learning_rate decay_steps *rest decay_rate staircase name",
+        lambda site: unknown(),
+        main="",
+        untested="a schedule of rates",
+        pure=False,
+    )
 
 
 # Settings, and the debugger of TensorFlow 1
@@ -157,9 +170,29 @@ op(
     untested=DATA,
     pure=False,
 )
+
+
+def _moved(site: Site) -> Value:
+    """A column beside itself some rows away: the first or last rows have no other, but for what is
+    filled in.
+    """
+    if site.given("fill_value") or site.given("min_periods"):
+        return unknown("array")
+    return _table(site)
+
+
 op(
     "method.pct_change",
-    "method.to_numpy method.pop method.reset_index method.drop",
+    "method.shift method.rolling",
+    "self periods freq axis fill_value min_periods",
+    _moved,
+    main="self",
+    untested="a method of a table",
+    pure=False,
+)
+op(
+    "method.to_numpy",
+    "method.pop method.reset_index method.drop",
     "self *rest columns axis dtype inplace",
     lambda site: (
         site.value("self").but(nan=True)
