@@ -181,13 +181,14 @@ class Finding:
     # what executing it has shown, where that was asked for
     verdict: Verdict | None = field(default=None, compare=False, hash=False)
     kind: str = ""  # of the evidence, where reading has shown it to be weak; see `kinds`
+    unreached: str = ""  # why the program never runs the place, where that is known
 
     @property
     def certainty_by_values(self) -> Certainty:
         """The certainty that the values alone would give: that of a warning where the kind of the
-        evidence makes a note of it.
+        evidence, or a place that never runs, makes a note of it.
         """
-        return Certainty.MAY if self.kind else self.certainty
+        return Certainty.MAY if self.kind or self.unreached else self.certainty
 
 
 MODES = ("eager", "graph", "xla")

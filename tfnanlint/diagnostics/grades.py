@@ -50,7 +50,7 @@ def grade(finding: Finding) -> Grade:
         severity = NOTICE_SEVERITIES[finding.code]
         return Grade(severity, Certainty.MUST if severity == ERROR else Certainty.MAY)
     weak = KINDS[finding.kind].because if finding.kind in KINDS else ""
-    reasons = [weak or _bounded_only(finding) or _BECAUSE[finding.certainty]]
+    reasons = [finding.unreached or weak or _bounded_only(finding) or _BECAUSE[finding.certainty]]
     if finding.differentiated in _DIFFERENTIATED:
         reasons.append(_DIFFERENTIATED[finding.differentiated])
     if finding.doubtful:

@@ -30,6 +30,7 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import last_names, load
 from tfnanlint.program.scope import Assigned, Fixed, unrefined
 from tfnanlint.project.index import Project
+from tfnanlint.project.reach import NO
 from tfnanlint.syntax.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.values.evaluator import (
     Binding,
@@ -368,6 +369,11 @@ class Engine(Evaluator):
 
     def escapes(self, function: Function, name: str = "") -> bool:
         return self.call_graph.escapes(self, function, name)
+
+    def unreached(self, module: Module, row: int) -> str:
+        """Why the program of a file never runs the code of a row; "" where it may."""
+        answer, reason = self.call_graph.reached(module, row)
+        return reason if answer == NO else ""
 
     def runs_uncompiled(self, function: Function) -> bool:
         return self.call_graph.runs_uncompiled(self, function)

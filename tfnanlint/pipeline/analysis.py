@@ -461,8 +461,19 @@ class File:
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         found = self._asked(one, subject, point)
         if self.runs is not None:
+            found = [self._placed(finding) for finding in found]
             self.runs.update((finding, (one, subject, point)) for finding in found)
         return found
+
+    def _placed(self, finding: Finding) -> Finding:
+        """A finding as it is, or as a note where the program never runs its place."""
+        if finding.certainty is Certainty.UNKNOWN or finding.code == INTERNAL:
+            return finding
+        row = self.module.source.position(finding.span.start)[0]
+        reason = self.interpreter.unreached(self.module, row)
+        return (
+            replace(finding, certainty=Certainty.UNKNOWN, unreached=reason) if reason else finding
+        )
 
     def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         context = self.context(one)

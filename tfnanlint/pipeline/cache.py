@@ -187,13 +187,14 @@ def _listed(facts: project.Facts) -> list[list]:
 
 def _hold(facts: list[list]) -> bool:
     """Whether every question has the answer that it had."""
-    trees = set()  # folders in which nothing has changed
+    digests = set(project.OF_TREE.values())
+    trees = set()  # folders in which nothing has changed, by the kind of the digest
     for kind, *about, answer in facts:
-        if kind in project.OF_TREE and about[0] in trees:
+        if (project.OF_TREE.get(kind), about[0]) in trees:
             continue
         same = _plain(project.ANSWERS[kind](*about)) == answer
-        if kind == "tree":
-            trees.update(about if same else ())
+        if kind in digests:
+            trees.update([(kind, about[0])] if same else ())
         elif not same:
             return False
     return True

@@ -10,6 +10,7 @@ whether the findings would.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections import OrderedDict
@@ -23,8 +24,12 @@ except ImportError:
     from hashlib import blake2b
 
 from tfnanlint.conventions.files import FOREIGN, is_foreign
+from tfnanlint.notebook.document import SUFFIX as NOTEBOOK
+from tfnanlint.notebook.document import Notebook
 from tfnanlint.project.filesystem import Disk, FileSystem
 from tfnanlint.project.half_precision import half_wanted, setters_of
+from tfnanlint.project.outlines import Outline
+from tfnanlint.project.reach import UNKNOWN, Answer, Program, Reach
 from tfnanlint.project.settings import set_in
 from tfnanlint.syntax.source import Source, Unreadable
 
@@ -34,6 +39,7 @@ Module = Any  # a `module.Module`, which knows its project
 MAX_FILE_BYTES = 1 << 20
 # characters of parsed files kept for the next question; their trees take about 25 times that
 MAX_KEPT = 16_000_000
+MAX_NOTEBOOK_BYTES = 16 << 20  # with the pictures in it
 MAX_TREE_FILES = 4000  # searched for callers; beyond them callers in other files are not looked for
 MAX_TREE_BYTES = 48 << 20
 MAX_SCRIPTS = 40  # beside a package
@@ -65,18 +71,20 @@ def show(path: str, text: str | None) -> None:
     if known != (path in _shown):
         _is_file.cache_clear()
         _package_root.cache_clear()
-    for top, texts in _trees.items():
-        if texts and (path in texts or _below(path, top)):
-            texts[path] = _bytes(path)
+    for trees in (_trees, _programs):
+        for top, texts in trees.items():
+            if texts and (path in texts or _below(path, top)):
+                texts[path] = _bytes(path)
     for cached in _OF_TEXTS:
         cached.cache_clear()
 
 
 def written(path: str) -> None:
     """Look again at the file at an absolute path: this process has written it."""
-    for texts in _trees.values():
-        if path in texts:
-            texts[path] = _bytes(path)
+    for trees in (_trees, _programs):
+        for texts in trees.values():
+            if path in texts:
+                texts[path] = _bytes(path)
     for cached in _OF_TEXTS:
         cached.cache_clear()
 
@@ -86,7 +94,8 @@ def forget() -> None:
     command line never asks this.
     """
     _trees.clear()
-    for cached in (_is_file, _package_root, *_OF_TEXTS):
+    _programs.clear()
+    for cached in (_is_file, _package_root, _project_around, *_OF_TEXTS):
         cached.cache_clear()
 
 
@@ -198,6 +207,9 @@ _IMPORTS = re.compile(
 )
 _ELSEWHERE = frozenset(map(str.encode, FOREIGN))
 _WORD = re.compile(rb"\w+")
+_PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", re.M)
+_NAMES = re.compile(r"[^\W\d]\w*")
+_RUNS_FILE = re.compile(r"^[ \t]*%run\b", re.M)  # a magic of notebooks
 
 
 @lru_cache(maxsize=65536)
@@ -378,6 +390,96 @@ def _scripts(top: str) -> list[str]:
     return paths if len(paths) <= MAX_SCRIPTS else []
 
 
+_programs: dict[str, dict[str, bytes]] = {}  # the last projects of which programs were asked
+
+
+def _program_texts(top: str) -> dict[str, bytes]:
+    """The Python files and notebooks of a project with their bytes; {} when they are too many, or
+    one is too large.
+    """
+    if top not in _programs:
+        if len(_programs) > 1:
+            _programs.clear()
+        found: dict[str, bytes] = {}
+        total = 0
+        for path in _files.sources_below(top, (".py", NOTEBOOK)):
+            limit = MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK) else MAX_FILE_BYTES
+            stamp = _files.stamp(path)
+            found[path] = _bytes(path, limit)
+            total += len(found[path]) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
+            if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
+                found = {}
+                break
+        _programs[top] = found
+        if found:
+            found.update((path, _bytes(path)) for path in _shown if _below(path, top))
+    return _programs[top]
+
+
+@lru_cache(maxsize=4096)
+def _project_around(directory: str) -> str:
+    """The top folder of the project that a folder belongs to."""
+    return _files.project_around(directory)
+
+
+@lru_cache(maxsize=2)
+def _program(top: str) -> Program | None:
+    """The program of a project; None where its files are too many."""
+    texts = _program_texts(top)
+    return Program(top, texts, _outline) if texts else None
+
+
+@lru_cache(maxsize=512)
+def _outline(path: str) -> Outline:
+    """The outline of a file; of one that cannot be parsed, that of its words."""
+    source: Source | None = None
+    if not path.endswith(NOTEBOOK):
+        source = source_of(path)
+    else:
+        try:
+            source = Notebook(path, _bytes(path, MAX_NOTEBOOK_BYTES)).source
+        except Unreadable:
+            pass
+    outline = outlined(source) if source is not None and not source.faults else None
+    if outline is None:
+        words = _NAMES.findall(_bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace"))
+        outline = Outline(ast.Module([], []), frozenset(words))
+    return outline
+
+
+def outlined(source: Source) -> Outline | None:
+    """The outline of a source; None when it cannot be parsed."""
+    try:
+        is_notebook = source.path.endswith(NOTEBOOK)
+        outline = Outline(source.tree, is_notebook=is_notebook)
+    except (Unreadable, RecursionError):
+        return None
+    if is_notebook:
+        outline.finds = outline.finds or _RUNS_FILE.search(source.written) is not None
+    return outline
+
+
+@lru_cache(maxsize=4096)
+def _is_packaged(directory: str, top: str) -> bool:
+    """Whether what builds a package for other programs stands in a folder, or in one around it in
+    the project.
+    """
+    if _is_file(os.path.join(directory, "setup.py")) or _PACKAGED.search(
+        _bytes(os.path.join(directory, "pyproject.toml"))
+    ):
+        return True
+    return directory.startswith(top + os.sep) and _is_packaged(os.path.dirname(directory), top)
+
+
+@lru_cache(maxsize=65536)
+def _reached(top: str, path: str, name: str) -> Answer:
+    """Whether the program of a project reaches a definition of a file, as the file is kept."""
+    program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
+    return (
+        Reach(program, path, _outline(path)).answer(name) if program is not None else (UNKNOWN, "")
+    )
+
+
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
 
 
@@ -407,16 +509,24 @@ def _digest(path: str) -> str:
 @lru_cache(maxsize=None)
 def _tree_digest(top: str) -> str:
     """The digest of all files below a folder among which callers are searched."""
-    return hashed(
-        *(part for path, data in _texts(top).items() for part in (os.fsencode(path), data))
-    )
+    return _digest_of(_texts(top))
 
 
-def _bytes(path: str) -> bytes:
+@lru_cache(maxsize=None)
+def _program_digest(top: str) -> str:
+    """The digest of all files of a project."""
+    return _digest_of(_program_texts(top))
+
+
+def _digest_of(texts: dict[str, bytes]) -> str:
+    return hashed(*(part for path, data in texts.items() for part in (os.fsencode(path), data)))
+
+
+def _bytes(path: str, limit: int = MAX_FILE_BYTES) -> bytes:
     if path in _shown:
         return _shown[path].text.encode("utf-8", "replace")
     stamp = _files.stamp(path)
-    if stamp is None or stamp[1] > MAX_FILE_BYTES:
+    if stamp is None or stamp[1] > limit:
         return b""
     try:
         return _files.read(path)
@@ -463,20 +573,30 @@ _OF_TEXTS = (
     _settings_once,
     _digest,
     _tree_digest,
+    _program_digest,
+    _program,
+    _outline,
+    _is_packaged,
+    _reached,
 )
 
-# By the kind of a question, what answers it. `tree` goes before those `OF_TREE`, which begin with
-# the same folder: as long as no file below it changes, their answers are the same.
+# By the kind of a question, what answers it. A digest of all files goes before those `OF_TREE`,
+# which begin with the same folder: as long as no file below it changes, their answers are the same.
 ANSWERS: dict[str, Callable[..., Any]] = {
     "file": _is_file,
     "root": _package_root,
     "text": _digest,
+    "around": _project_around,
+    "packaged": _is_packaged,
     "tree": _tree_digest,
+    "program": _program_digest,
     "callers": _callers,
     "settings": _settings_once,
     "half": _half_once,
+    "reach": _reached,
 }
-OF_TREE = ("callers", "settings", "half")
+# by the kind of a question, that of the digest of all files that its answer is made from
+OF_TREE = {"callers": "tree", "settings": "tree", "half": "tree", "reach": "program"}
 
 
 class Project:
@@ -498,6 +618,7 @@ class Project:
         self.modules: dict[str, Any] = {}
         self.busy: set[str] = set()
         self._absolute: dict[str, str] = {}
+        self._reach: Reach | None = None
         self._make_module = make_module
 
     def close(self) -> None:
@@ -509,11 +630,16 @@ class Project:
 
     def _ask(self, *question: str) -> Any:
         answer = ANSWERS[question[0]](*question[1:])
-        if self.facts is not None:
-            self.facts[question] = answer
-            if question[0] in OF_TREE:
-                self.facts["tree", question[1]] = _tree_digest(question[1])
+        self._note(question, answer)
         return answer
+
+    def _note(self, question: Question, answer: Any) -> None:
+        if self.facts is None:
+            return
+        self.facts[question] = answer
+        if question[0] in OF_TREE:
+            digest = OF_TREE[question[0]]
+            self.facts[digest, question[1]] = ANSWERS[digest](question[1])
 
     def _tree_of(self, path: str) -> tuple[str, str]:
         """`_tree_of` a file, noted."""
@@ -604,6 +730,24 @@ class Project:
         path = self._path(importer)
         setter = path if path in setters else next(iter(setters), None)
         return half_wanted(_texts(self._tree_of(path)[0])[setter]) if setter is not None else ""
+
+    def reached(self, source: Source, name: str) -> Answer:
+        """Whether the program around a linted source reaches its definition of a qualified name,
+        "" for what stands outside of all.
+        """
+        path = self._path(source.path)
+        if not self.path or path != self.path:
+            return UNKNOWN, ""
+        top = self._ask("around", os.path.dirname(path))
+        if self._ask("packaged", os.path.dirname(path), top):
+            return UNKNOWN, ""
+        if self._reach is None:
+            program, outline = _program(top), outlined(source)
+            if program is not None and outline is not None:
+                self._reach = Reach(program, path, outline)
+        answer = self._reach.answer(name) if self._reach is not None else (UNKNOWN, "")
+        self._note(("reach", top, path, name), answer)
+        return answer
 
     def _path(self, importer: str) -> str:
         """The absolute path of a file that asks; the same few ask often."""

@@ -17,7 +17,10 @@ from tfnanlint.interp.callgraph.instance_calls import InstanceCalls
 from tfnanlint.interp.names import resolve
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.program.functions import ClassObject, Function, Instance
+from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Binding, Parameter, Point
+from tfnanlint.project.reach import UNKNOWN, Answer
+from tfnanlint.syntax.nodes import function_at
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
 
@@ -90,6 +93,14 @@ class CallGraph:
             and self.runs_uncompiled(ev, caller, depth - 1)
             for caller in callers
         )
+
+    def reached(self, module: Module, row: int) -> Answer:
+        """Whether the program that a file belongs to reaches the code of a row: YES, NO or UNKNOWN,
+        and the reason for a NO in words.
+        """
+        if module.project is None:
+            return UNKNOWN, ""
+        return module.project.reached(module.source, function_at(module.source.tree, row))
 
     def escapes(self, ev: Evaluator, function: Function, name: str = "") -> bool:
         """Whether code calls a function whose call is not seen: Keras, a decorator, the function

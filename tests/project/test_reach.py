@@ -1,0 +1,280 @@
+"""Which functions a program reaches: what nothing calls is a note with the reason; a library, a file
+by itself and whatever may be called unseen keep their findings.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.diagnostics.grades import grade
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.project import index as project
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
+
+HEAD = "import tensorflow as tf\n\n\n"
+RISKY = "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
+MAIN = "if __name__ == '__main__':\n    {}\n"
+LIVE = "def live(z):\n    return tf.nn.softmax(z)\n\n\n"
+DEAD = HEAD + RISKY + LIVE + MAIN.format("live(tf.ones([2, 3]))")
+USES = "from losses import live\n" + MAIN.format("live([[1.0]])")
+RULES = [rule for rule in rules.load() if rule.code == "TFN301"]
+CALLED = "nothing in this program calls `risky`"
+METHOD = (
+    HEAD
+    + "class Model({}):\n    def risky(self, z):\n        return tf.math.log(tf.nn.softmax(z))\n\n\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    project.forget()
+    yield tmp_path
+    for path in list(project._shown):
+        project.show(path, None)
+    project.forget()
+
+
+def notebook(*cells: str) -> str:
+    return json.dumps(
+        {
+            "cells": [
+                {
+                    "cell_type": "code",
+                    "source": cell,
+                    "metadata": {},
+                    "outputs": [],
+                    "execution_count": None,
+                }
+                for cell in cells
+            ],
+            "metadata": {},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+    )
+
+
+def put(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    project.forget()
+
+
+def reason(folder, name, files):
+    """Why the one finding of a file is a note; "" where it is none."""
+    put(folder, files)
+    (found,) = flow.analyse(Source(str(folder / name), files[name]), RULES)
+    assert (found.certainty is Certainty.UNKNOWN) is bool(found.unreached)
+    assert grade(found).because.startswith(found.unreached)
+    return found.unreached
+
+
+def test_what_nothing_calls_next_to_live_code_is_a_note(folder):
+    assert reason(folder, "train.py", {"train.py": DEAD}) == CALLED
+
+
+@pytest.mark.parametrize(
+    ("main", "more"),
+    [
+        ("risky(input())", ""),
+        ("live(risky)", ""),
+        ("live(LOSSES['a'])", "LOSSES = {'a': risky}\n\n\n"),
+        ("live(helper)", "def helper(z):\n    return risky(z)\n\n\n"),
+        ("live(globals()['ris' + 'ky'])", ""),
+    ],
+)
+def test_what_something_may_call_is_a_finding(folder, main, more):
+    text = HEAD + RISKY + LIVE + more + MAIN.format(main)
+    assert reason(folder, "train.py", {"train.py": text}) == ""
+
+
+def test_a_caller_that_nothing_calls_calls_nothing(folder):
+    text = (
+        HEAD + RISKY + LIVE + "def helper(z):\n    return risky(z)\n\n\n" + MAIN.format("live([])")
+    )
+    assert "`risky`" in reason(folder, "train.py", {"train.py": text})
+    mutual = text.replace("return tf.math", "helper(z)\n    return tf.math")
+    assert "`risky`" in reason(folder, "train.py", {"train.py": mutual})
+
+
+def test_a_file_of_definitions_alone_keeps_its_findings(folder):
+    assert reason(folder, "losses.py", {"losses.py": HEAD + RISKY + LIVE}) == ""
+
+
+def test_words_in_strings_and_comments_call_nothing(folder):
+    text = DEAD.replace("live(tf", "print('risky')  # risky(x)\n    live(tf")
+    assert reason(folder, "train.py", {"train.py": text}) == CALLED
+
+
+def test_a_decorator_may_call_it(folder):
+    files = {"train.py": DEAD.replace("def risky", "@command\ndef risky")}
+    assert reason(folder, "train.py", files) == ""
+    files = {"train.py": DEAD.replace("def risky", "@tf.function\ndef risky")}
+    assert reason(folder, "train.py", files) == CALLED
+
+
+def test_a_runner_calls_main(folder):
+    text = HEAD + RISKY.replace("risky", "main") + MAIN.format("tf.compat.v1.app.run()")
+    assert reason(folder, "train.py", {"train.py": text}) == ""
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        (USES, True),
+        (USES.replace("import live", "import live, risky"), True),  # imported and never loaded
+        ("from losses import *\n" + MAIN.format("live(risky)"), False),
+        ("import losses\n" + MAIN.format("losses.risky(1)"), False),
+        ("import losses\n" + MAIN.format("getattr(losses, 'risky')(1)"), False),
+        ("import losses, sys\n" + MAIN.format("getattr(losses, sys.argv[1])(1)"), False),
+        ("from losses import risky as f\n" + MAIN.format("f(1)"), False),
+        ("import importlib\n" + USES + "    importlib.import_module('los' + 'ses')\n", False),
+        ("from other import risky\n" + USES + "    risky(1)\n", True),
+        ("from train import risky\n" + USES + "    risky(1)\n", False),  # it may have it
+        ("import numpy as np\n" + USES + "    np.risky(1)\n", True),
+        ("print 'Python 2'\n" + USES + "    live(2)\n", True),
+        ("print 'Python 2'\n" + USES + "    losses.risky(2)\n", False),
+    ],
+)
+def test_other_files_may_call_it(folder, use, found):
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": use}
+    assert reason(folder, "losses.py", files) == (CALLED if found else "")
+
+
+def test_a_file_that_does_not_import_it_calls_its_own(folder):
+    files = {
+        "losses.py": HEAD + RISKY + LIVE,
+        "train.py": USES,
+        "copy/train.py": HEAD + RISKY + MAIN.format("risky(1)"),
+    }
+    assert reason(folder, "losses.py", files) == CALLED
+
+
+def test_a_call_in_a_package(folder):
+    files = {
+        "README.md": "",
+        "lib/__init__.py": "from . import losses\n",
+        "lib/losses.py": HEAD + RISKY + LIVE,
+        "train.py": "import lib\n" + MAIN.format("lib.losses.risky(1)"),
+    }
+    assert reason(folder, "lib/losses.py", files) == ""
+    files = {**files, "train.py": "import lib\n" + MAIN.format("lib.losses.live(1)")}
+    assert reason(folder, "lib/losses.py", files) == CALLED
+    offered = {**files, "lib/__init__.py": "from .losses import risky\n"}
+    assert reason(folder, "lib/losses.py", offered) == ""
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        {"setup.py": "from setuptools import setup\nsetup()\n"},
+        {"pyproject.toml": "[project]\nname = 'a'\n"},
+        {"losses.py": HEAD + "__all__ = ['risky', 'live']\n" + RISKY + LIVE},
+        {"test_losses.py": "from losses import risky\n\n\ndef test():\n    risky(1)\n\n\ntest()\n"},
+    ],
+)
+def test_a_library_keeps_its_findings(folder, library):
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": USES, **library}
+    assert reason(folder, "losses.py", files) == ""
+
+
+def test_a_module_that_nothing_imports_beside_one_that_is_imported(folder):
+    files = {
+        "train.py": "from utils.losses import live\n" + MAIN.format("live(1)"),
+        "utils/losses.py": HEAD + LIVE,
+        "utils/old.py": HEAD + RISKY + LIVE,
+    }
+    why = "nothing in this program imports this file"
+    assert reason(folder, "utils/old.py", files) == why
+    assert reason(folder, "utils/old.py", {**files, "train.py": "x = 1\n"}) == ""
+    alone = {"train.py": files["train.py"], "elsewhere/old.py": files["utils/old.py"]}
+    assert reason(folder, "elsewhere/old.py", alone) == ""
+    script = files["utils/old.py"] + "print(risky(input()))\n"
+    assert reason(folder, "utils/old.py", {**files, "utils/old.py": script}) == ""
+
+
+@pytest.mark.parametrize(
+    ("bases", "main", "why"),
+    [
+        ("", "Model()", "nothing in this program calls `risky`"),
+        ("", "Model().risky(1)", ""),
+        ("", "getattr(Model(), input())(1)", ""),
+        ("", "print(1)", "nothing in this program calls `Model`"),
+        ("tf.keras.Model", "Model()", ""),  # a hook, for all that is known
+        ("tf.keras.Model", "print(1)", "nothing in this program calls `Model`"),
+    ],
+)
+def test_methods(folder, bases, main, why):
+    text = METHOD.format(bases) + MAIN.format(main)
+    assert reason(folder, "train.py", {"train.py": text}) == why
+
+
+def test_a_method_of_a_class_that_is_never_made_calls_nothing(folder):
+    text = (
+        METHOD.format("")
+        + "class Other:\n    def run(self, model):\n        model.risky(1)\n\n\n"
+        + MAIN.format("Model(){}")
+    )
+    dead = reason(folder, "train.py", {"train.py": text.format("")})
+    assert dead == "only code that this program never runs uses `risky`"
+    assert reason(folder, "train.py", {"train.py": text.format(", Other().run(1)")}) == ""
+
+
+def test_a_class_lives_through_its_heirs(folder):
+    heir = "class Heir(Model):\n    pass\n\n\n"
+    text = METHOD.format("") + heir + MAIN.format("Heir().risky(1)")
+    assert reason(folder, "train.py", {"train.py": text}) == ""
+    text = METHOD.format("") + heir + MAIN.format("print('a').risky")
+    assert reason(folder, "train.py", {"train.py": text}) != ""
+
+
+def test_a_notebook_calls(folder):
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": USES}
+    assert reason(folder, "losses.py", files) == CALLED
+    shown = {**files, "a.ipynb": notebook("from losses import risky", "x = risky(1)")}
+    assert reason(folder, "losses.py", shown) == ""
+    ran = {**files, "a.ipynb": notebook("%run losses.py", "x = risky(1)")}
+    assert reason(folder, "losses.py", ran) == ""
+
+
+def test_an_unsaved_text_may_call_it(folder):
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": USES}
+    assert reason(folder, "losses.py", files) == CALLED
+    calling = "from losses import risky\n" + USES + "    risky(1)\n"
+    project.show(str(folder / "train.py"), calling)
+    (found,) = flow.analyse(Source(str(folder / "losses.py"), files["losses.py"]), RULES)
+    assert found.certainty > Certainty.UNKNOWN
+
+
+def test_a_note_that_never_runs_keeps_its_fix(folder):
+    put(folder, {"train.py": DEAD})
+    (found,) = flow.analyse(Source(str(folder / "train.py"), DEAD), RULES)
+    assert found.unreached and found.fixes
+
+
+def test_the_note_is_remembered_until_something_calls_it(runs):
+    runs.write("README.md", "")
+    runs.write("losses.py", HEAD + RISKY + LIVE)
+    runs.write("train.py", USES)
+    first = runs.same("--output-format", "json")
+    assert CALLED in first[1] and first[0] == 0
+    runs.write("train.py", USES.replace("import live", "import live, risky") + "    risky(1)\n")
+    second = runs.same("--output-format", "json")
+    assert CALLED not in second[1] and second[0] == 1
+    runs.write("train.py", USES)
+    assert runs.same("--output-format", "json") == first
+
+
+def test_several_processes_say_the_same(runs):
+    for number in range(6):
+        runs.write(f"p{number}/losses.py", HEAD + RISKY + LIVE)
+        runs.write(f"p{number}/train.py", USES if number % 2 else USES + "    live.risky(1)\n")
+    alone = runs("--output-format", "concise", "--jobs", "1")
+    assert runs("--output-format", "concise", "--jobs", "3") == alone
+    assert alone[1].count("TFN301") == 6

@@ -1,0 +1,384 @@
+"""Which functions a program reaches, by the names that its files load.
+
+A program is the files below one folder, the notebooks among them. A function is reached if code
+that runs loads its name; a method if its class is reached, too. Code runs that a script does when
+it is run, and what it imports. Nothing is evaluated: a name that is loaded for something else of
+that name counts, so that NO is said only where nothing can lead to a function.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from tfnanlint.conventions.files import holds_tests, is_below_tests
+from tfnanlint.project.outlines import TOP, Definition, Outline, Use, is_case, is_main
+
+YES: Final = "yes"
+NO: Final = "no"
+UNKNOWN: Final = "unknown"
+Answer = tuple[str, str]  # one of the three, and the reason for a NO in words
+
+MAX_NODES: Final = 400  # definitions that may lead to one
+MAX_FILES: Final = 200  # that are read for one answer
+_INIT: Final = "__init__.py"
+_FINDING: Final = tuple(
+    map(
+        str.encode,
+        "import_module __import__ load_source exec_module run_path run_module locate instantiate "
+        "find_module __subclasses__ Fire __init_subclass__ %run".split(),
+    )
+)
+_GETTING: Final = (b"getattr", b"hasattr", b"attrgetter", b"methodcaller")
+
+Node = tuple[str, str]  # a file, and the qualified name of a definition in it, or `TOP`
+
+
+class Program:
+    """The files below a folder `top`, by path, with their outlines."""
+
+    def __init__(
+        self,
+        top: str,
+        texts: Mapping[str, bytes],
+        outline_of: Callable[[str], Outline],
+    ):
+        self.top = top
+        self.texts = texts
+        self._outline_of = outline_of
+        self._holding: dict[str, list[str]] = {}
+        self._importers: dict[str, list[str]] = {}
+        self._flags: dict[str, bool] = {}
+        self.words = {_stem(path) for path in texts}
+        for path in texts:
+            self.words.update(os.path.relpath(path, top).split(os.sep)[:-1])
+
+    def outline(self, path: str) -> Outline:
+        return self._outline_of(path)
+
+    def holding(self, word: str) -> list[str]:
+        """The files in whose text a word stands: only these may use it."""
+        found = self._holding.get(word)
+        if found is None:
+            sought = word.encode()
+            found = [path for path, data in self.texts.items() if sought in data]
+            self._holding[word] = found
+        return found
+
+    def importers(self, path: str) -> list[str]:
+        """The files that may import a file: their import statements have its name."""
+        stem = _stem(path)
+        found = self._importers.get(stem)
+        if found is None:
+            found = self._importers[stem] = []
+            for other in self.holding(stem):
+                if b"import" not in self.texts[other]:
+                    continue
+                if stem in self.outline(other).imported:
+                    found.append(other)
+        return found
+
+    @property
+    def finds_modules(self) -> bool:
+        """Whether some file imports modules by a computed name, or asks a class for its heirs."""
+        return self._any("finds", _FINDING)
+
+    @property
+    def gets_attributes(self) -> bool:
+        """Whether some file loads an attribute by a computed name."""
+        return self._any("gets", _GETTING)
+
+    def _any(self, flag: str, words: tuple[bytes, ...]) -> bool:
+        known = self._flags.get(flag)
+        if known is None:
+            known = self._flags[flag] = any(
+                getattr(self.outline(path), flag)
+                for path, data in self.texts.items()
+                if any(word in data for word in words)
+            )
+        return known
+
+
+class Reach:
+    """What leads to the definitions of one file of a program. `own` is the outline of that file."""
+
+    def __init__(self, program: Program, path: str, own: Outline):
+        self._program = program
+        self._path = path
+        self._own = own
+        self._users: dict[Node, set[Node]] = {}
+        self._reached: set[Node] = set()
+        self._running: dict[str, bool] = {}
+
+    def answer(self, name: str) -> Answer:
+        """Whether the program reaches the definition of a qualified name."""
+        if self._is_public() or name and name not in self._own.definitions:
+            return UNKNOWN, ""
+        start = self._path, name
+        self._users, self._reached = {}, set()
+        if self._leads_to(start):
+            return YES, ""
+        reason = self._reason(start)
+        if not self._is_in_program() or self._settle(start, leniently=True):
+            return UNKNOWN, ""
+        return NO, reason
+
+    def _outline(self, path: str) -> Outline:
+        return self._own if path == self._path else self._program.outline(path)
+
+    # What is asked before
+
+    def _is_public(self) -> bool:
+        """Whether others may use the file: it is one of tests, or says what it exports."""
+        return (
+            holds_tests(self._path)
+            or is_below_tests(os.path.relpath(self._path, self._program.top))
+            or self._own.lists_exports
+        )
+
+    # The way back from a definition
+
+    def _leads_to(self, start: Node) -> bool:
+        """Whether code that runs leads to a definition: first by its own file, then by others."""
+        waiting: list[Node] = []
+        self._add(start, waiting)
+        for node in waiting:  # it grows on the way
+            self._expand(node, self._path, waiting)
+        if self._settle(start):
+            return True
+        done: set[tuple[Node, str]] = set()
+        for node in waiting:
+            for path in self._candidates(node):
+                if (node, path) in done:
+                    continue
+                done.add((node, path))
+                before = len(self._users[node])
+                self._expand(node, path, waiting)
+                if len(self._users[node]) > before and self._settle(start):
+                    return True
+                if len(done) > MAX_FILES or len(waiting) > MAX_NODES:
+                    return True  # too many lead there to say that none does
+        return self._settle(start)
+
+    def _add(self, node: Node, waiting: list[Node]) -> None:
+        if node in self._users:
+            return
+        self._users[node] = set()
+        waiting.append(node)
+        if node[1] != TOP:
+            definition = self._definition(node)
+            if definition is not None:
+                self._add((node[0], definition.parent), waiting)
+
+    def _definition(self, node: Node) -> Definition | None:
+        return self._outline(node[0]).definitions.get(node[1])
+
+    def _candidates(self, node: Node) -> Iterator[str]:
+        """The files that may use a definition."""
+        definition = self._definition(node)
+        if definition is not None:
+            yield self._path
+            yield from self._program.holding(definition.name)
+
+    def _expand(self, node: Node, path: str, waiting: list[Node]) -> None:
+        """Note what uses a definition in one file."""
+        definition, outline = self._definition(node), self._outline(path)
+        if definition is None:
+            return
+        inside = node[1] + "."
+        for use in outline.uses.get(definition.name, ()):
+            if path == node[0] and f"{use.owner}.".startswith(inside):
+                continue
+            if path != node[0] and not self._is_use(use, node, definition, outline):
+                continue
+            if use.package and not self._is_own(use.package):
+                continue
+            user = path, use.owner
+            self._add(user, waiting)
+            self._users[node].add(user)
+
+    def _is_own(self, package: str) -> bool:
+        return package == "." or package in self._program.words
+
+    def _is_use(self, use: Use, node: Node, definition: Definition, outline: Outline) -> bool:
+        """Whether a name that another file loads may be a definition: a method of any object; else
+        the file has to import it, or the module that has it.
+        """
+        if self._is_method(node[0], definition):
+            return use.is_attribute
+        if not use.is_attribute:
+            return definition.name in outline.imported or bool(outline.stars)
+        holders = self._holders(node[0], definition.name)
+        return any(one in outline.imported or one in outline.uses for one in holders)
+
+    def _is_method(self, path: str, definition: Definition) -> bool:
+        parent = self._definition((path, definition.parent)) if definition.parent else None
+        return parent is not None and parent.is_class
+
+    def _holders(self, path: str, name: str) -> set[str]:
+        """The modules of which a function of a file may be an attribute."""
+        found = {_stem(path)}
+        for other in self._program.holding(name):
+            if name in self._outline(other).imported:
+                found.add(_stem(other))
+        for other in self._program.holding("import *"):
+            found.add(_stem(other))
+        return found
+
+    # What is reached
+
+    def _settle(self, start: Node, leniently: bool = False) -> bool:
+        """Whether one definition is reached, by all that is noted up to now; `leniently`: if all is
+        that may be found without its name.
+        """
+        changed = True
+        while changed:
+            changed = False
+            for node, users in self._users.items():
+                if node not in self._reached and self._is_reached(node, users, leniently):
+                    self._reached.add(node)
+                    changed = True
+        return start in self._reached
+
+    def _is_reached(self, node: Node, users: set[Node], leniently: bool) -> bool:
+        path, name = node
+        if name == TOP:
+            self._running[path] = self._runs(path, set())
+            return self._running[path] or leniently and self._program.finds_modules
+        definition = self._definition(node)
+        if definition is None:
+            return True
+        if (path, definition.parent) not in self._reached:
+            return False
+        return (
+            not self._reached.isdisjoint(users)
+            or self._is_called_unseen(path, definition)
+            or leniently
+            and self._may_be_found(path, definition)
+        )
+
+    def _is_called_unseen(self, path: str, definition: Definition) -> bool:
+        """Whether code calls a definition that loads no name of it: Python, a framework, a runner
+        of tests, what a decorator hands it to.
+        """
+        if definition.is_open or is_main(definition.name, self._outline(path)):
+            return True
+        if definition.is_class:
+            return any(is_case(base) for base, _ in definition.bases)
+        if not self._is_method(path, definition):
+            return False
+        name = definition.name
+        return (
+            name.startswith("__")
+            and name.endswith("__")
+            or self._is_of_framework(path, definition.parent, set())
+        )
+
+    def _is_of_framework(self, path: str, name: str, seen: set[Node]) -> bool:
+        """Whether a class inherits from one that no file of the program defines."""
+        definition = self._definition((path, name))
+        if definition is None or (path, name) in seen:
+            return False
+        seen.add((path, name))
+        if definition.is_open:
+            return True
+        for base, package in definition.bases:
+            if base == "object":
+                continue
+            above = list(self._classes(path, base))
+            if package and not self._is_own(package) or not above:
+                return True
+            if any(self._is_of_framework(*one, seen) for one in above):
+                return True
+        return False
+
+    def _classes(self, path: str, name: str) -> Iterator[Node]:
+        """The classes of a name, in one file and in others."""
+        for other in dict.fromkeys([path, *self._program.holding(name)]):
+            definition = self._outline(other).definitions.get(name)
+            if definition is not None and definition.is_class:
+                yield other, name
+
+    def _runs(self, path: str, seen: set[str]) -> bool:
+        """Whether a file is a script, or one imports it."""
+        known = self._running.get(path)
+        if known is not None:
+            return known
+        if self._outline(path).is_script:
+            self._running[path] = True
+            return True
+        seen.add(path)
+        for other in self._program.importers(path):
+            if other not in seen and self._runs(other, seen):
+                self._running[path] = True
+                return True
+        return False
+
+    # What a NO needs
+
+    def _is_in_program(self) -> bool:
+        """Whether the file is part of a program: it is one, scripts import it, or they import
+        others beside it.
+        """
+        if self._own.is_script:
+            return self._own.is_program
+        if self._runs(self._path, set()):
+            return True
+        folder = os.path.dirname(self._path)
+        return any(
+            os.path.dirname(other) == folder
+            and os.path.basename(other) != _INIT
+            and not self._outline(other).is_script
+            and self._runs(other, set())
+            for other in self._program.texts
+            if other != self._path
+        )
+
+    def _may_be_found(self, path: str, definition: Definition) -> bool:
+        """Whether code that does not load the name of a definition may have it all the same."""
+        return (
+            self._outline(path).looks_up
+            or self._program.finds_modules
+            or self._program.gets_attributes
+            and self._is_method(path, definition)
+            or self._is_handed_on(path, definition.name)
+        )
+
+    def _is_handed_on(self, path: str, name: str) -> bool:
+        """Whether a file hands on the module that has a name, of which others may take what they
+        want, or looks names of imported modules up; or a package offers it in its `__init__.py`.
+        """
+        stem = _stem(path)
+        for other in self._program.importers(path):
+            outline = self._outline(other)
+            if stem in outline.handed or outline.looks_up:
+                return True
+            if os.path.basename(other) == _INIT and (name in outline.imported or outline.stars):
+                return True
+        return False
+
+    # In words
+
+    def _reason(self, start: Node) -> str:
+        """Why a definition is not reached."""
+        path, name = start
+        if (path, TOP) not in self._reached:
+            return "nothing in this program imports this file"
+        outer = name
+        while outer:  # the outermost that is not reached
+            definition = self._own.definitions[outer]
+            if (path, definition.parent) in self._reached:
+                break
+            outer = definition.parent
+        short = self._own.definitions[outer].name
+        users = {user for user in self._users[path, outer] if user[1] != TOP}
+        if users:
+            return f"only code that this program never runs uses `{short}`"
+        return f"nothing in this program calls `{short}`"
+
+
+def _stem(path: str) -> str:
+    """The name by which other files import a file: its own, or that of its folder."""
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) if name == _INIT else os.path.splitext(name)[0]
