@@ -21,7 +21,7 @@ NO: Final = "no"
 UNKNOWN: Final = "unknown"
 Answer = tuple[str, str]  # one of the three, and the reason for a NO in words
 
-MAX_FILES: Final = 8  # others that are read for one answer: what more may lead to is not judged
+MAX_FILES: Final = 6  # others that are read for one answer: what more may lead to is not judged
 _INIT: Final = "__init__.py"
 _FINDING: Final = tuple(
     map(
