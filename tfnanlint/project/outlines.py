@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tfnanlint.ops.frameworks import TRAINING_CALLS
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import blocks_of, nodes_in
+from tfnanlint.syntax.nodes import blocks_of, nodes_in, statements_in
 
 TOP: Final = ""  # the qualified name of the code outside of all definitions
 _FUNCTIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef))
@@ -115,9 +115,9 @@ class Outline:
             self._use(word, TOP, True, "")
         self.imported.update(words)
         self.is_script = is_notebook or bool(words)
-        nodes = [node for node in ast.walk(tree) if type(node) in _IMPORTS]
-        for node in nodes:
-            self._import(node)
+        for node in statements_in(tree):
+            if type(node) in _IMPORTS:
+                self._import(node)
         self._block(tree.body, TOP, "")
         self._read_top(tree.body)
 

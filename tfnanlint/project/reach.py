@@ -9,6 +9,7 @@ that name counts, so that NO is said only where nothing can lead to a function.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -20,8 +21,7 @@ NO: Final = "no"
 UNKNOWN: Final = "unknown"
 Answer = tuple[str, str]  # one of the three, and the reason for a NO in words
 
-MAX_NODES: Final = 400  # definitions that may lead to one
-MAX_FILES: Final = 200  # that are read for one answer
+MAX_FILES: Final = 6  # others that are read for one answer: what more may lead to is not judged
 _INIT: Final = "__init__.py"
 _FINDING: Final = tuple(
     map(
@@ -31,6 +31,12 @@ _FINDING: Final = tuple(
     )
 )
 _GETTING: Final = (b"getattr", b"hasattr", b"attrgetter", b"methodcaller")
+
+_STAR: Final = re.compile(rb"import[ \t]*\*")
+# A statement that may import a module, by the text of a file.
+_IMPORTING: Final = (
+    rb"\b(?:import|from)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b|\bimport\s*\([^)]*\b%(stem)s\b"
+)
 
 Node = tuple[str, str]  # a file, and the qualified name of a definition in it, or `TOP`
 
@@ -48,9 +54,10 @@ class Program:
         self.texts = texts
         self._outline_of = outline_of
         self._holding: dict[str, list[str]] = {}
-        self._importers: dict[str, list[str]] = {}
+        self._importing: dict[str, list[str]] = {}
+        self._starring: list[str] | None = None
         self._flags: dict[str, bool] = {}
-        self.words = {_stem(path) for path in texts}
+        self.words = {stem_of(path) for path in texts}
         for path in texts:
             self.words.update(os.path.relpath(path, top).split(os.sep)[:-1])
 
@@ -61,23 +68,33 @@ class Program:
         """The files in whose text a word stands: only these may use it."""
         found = self._holding.get(word)
         if found is None:
-            sought = word.encode()
-            found = [path for path, data in self.texts.items() if sought in data]
-            self._holding[word] = found
+            plain, whole = word.encode(), re.compile(rb"\b%s\b" % re.escape(word).encode())
+            found = self._holding[word] = [
+                path
+                for path, data in self.texts.items()
+                if plain in data and whole.search(data) is not None
+            ]
         return found
 
-    def importers(self, path: str) -> list[str]:
-        """The files that may import a file: their import statements have its name."""
-        stem = _stem(path)
-        found = self._importers.get(stem)
+    def may_import(self, stem: str) -> list[str]:
+        """The files that may import what has a name, as their text tells."""
+        found = self._importing.get(stem)
         if found is None:
-            found = self._importers[stem] = []
-            for other in self.holding(stem):
-                if b"import" not in self.texts[other]:
-                    continue
-                if stem in self.outline(other).imported:
-                    found.append(other)
+            plain = stem.encode()
+            named = re.compile(_IMPORTING % {b"stem": re.escape(plain)})
+            found = self._importing[stem] = [
+                path
+                for path, data in self.texts.items()
+                if plain in data and named.search(data) is not None
+            ]
         return found
+
+    @property
+    def starring(self) -> list[str]:
+        """The files that may import all of a module, as their text tells."""
+        if self._starring is None:
+            self._starring = [path for path, data in self.texts.items() if _STAR.search(data)]
+        return self._starring
 
     @property
     def finds_modules(self) -> bool:
@@ -100,6 +117,10 @@ class Program:
         return known
 
 
+class _TooMany(Exception):
+    """Too many files may lead to a definition to say that none does."""
+
+
 class Reach:
     """What leads to the definitions of one file of a program. `own` is the outline of that file."""
 
@@ -110,22 +131,41 @@ class Reach:
         self._users: dict[Node, set[Node]] = {}
         self._reached: set[Node] = set()
         self._running: dict[str, bool] = {}
+        self._read: set[str] = set()
 
     def answer(self, name: str) -> Answer:
         """Whether the program reaches the definition of a qualified name."""
+        self._users, self._reached, self._running, self._read = {}, set(), {}, set()
+        try:
+            return self._answer(name)
+        except _TooMany:
+            return UNKNOWN, ""
+
+    def _answer(self, name: str) -> Answer:
         if self._is_public() or name and name not in self._own.definitions:
             return UNKNOWN, ""
         start = self._path, name
-        self._users, self._reached = {}, set()
         if self._leads_to(start):
             return YES, ""
         reason = self._reason(start)
-        if not self._is_in_program() or self._settle(start, leniently=True):
+        if self._settle(start, leniently=True) or not self._is_in_program():
             return UNKNOWN, ""
         return NO, reason
 
     def _outline(self, path: str) -> Outline:
-        return self._own if path == self._path else self._program.outline(path)
+        if path == self._path:
+            return self._own
+        self._read.add(path)
+        if len(self._read) > MAX_FILES:
+            raise _TooMany
+        return self._program.outline(path)
+
+    def _importers(self, path: str) -> Iterator[str]:
+        """The files whose import statements have the name of a file."""
+        stem = stem_of(path)
+        for other in self._program.may_import(stem):
+            if other != path and stem in self._outline(other).imported:
+                yield other
 
     # What is asked before
 
@@ -143,6 +183,9 @@ class Reach:
         """Whether code that runs leads to a definition: first by its own file, then by others."""
         waiting: list[Node] = []
         self._add(start, waiting)
+        self._running[self._path] = self._runs(self._path, set())
+        if not self._running[self._path]:
+            return False
         for node in waiting:  # it grows on the way
             self._expand(node, self._path, waiting)
         if self._settle(start):
@@ -157,8 +200,6 @@ class Reach:
                 self._expand(node, path, waiting)
                 if len(self._users[node]) > before and self._settle(start):
                     return True
-                if len(done) > MAX_FILES or len(waiting) > MAX_NODES:
-                    return True  # too many lead there to say that none does
         return self._settle(start)
 
     def _add(self, node: Node, waiting: list[Node]) -> None:
@@ -218,12 +259,13 @@ class Reach:
 
     def _holders(self, path: str, name: str) -> set[str]:
         """The modules of which a function of a file may be an attribute."""
-        found = {_stem(path)}
+        found = {stem_of(path)}
         for other in self._program.holding(name):
             if name in self._outline(other).imported:
-                found.add(_stem(other))
-        for other in self._program.holding("import *"):
-            found.add(_stem(other))
+                found.add(stem_of(other))
+        for other in self._program.starring:
+            if self._outline(other).stars:
+                found.add(stem_of(other))
         return found
 
     # What is reached
@@ -286,10 +328,10 @@ class Reach:
         for base, package in definition.bases:
             if base == "object":
                 continue
-            above = list(self._classes(path, base))
-            if package and not self._is_own(package) or not above:
+            if package and not self._is_own(package):
                 return True
-            if any(self._is_of_framework(*one, seen) for one in above):
+            above = list(self._classes(path, base))
+            if not above or any(self._is_of_framework(*one, seen) for one in above):
                 return True
         return False
 
@@ -309,7 +351,7 @@ class Reach:
             self._running[path] = True
             return True
         seen.add(path)
-        for other in self._program.importers(path):
+        for other in self._importers(path):
             if other not in seen and self._runs(other, seen):
                 self._running[path] = True
                 return True
@@ -349,8 +391,8 @@ class Reach:
         """Whether a file hands on the module that has a name, of which others may take what they
         want, or looks names of imported modules up; or a package offers it in its `__init__.py`.
         """
-        stem = _stem(path)
-        for other in self._program.importers(path):
+        stem = stem_of(path)
+        for other in self._importers(path):
             outline = self._outline(other)
             if stem in outline.handed or outline.looks_up:
                 return True
@@ -378,7 +420,7 @@ class Reach:
         return f"nothing in this program calls `{short}`"
 
 
-def _stem(path: str) -> str:
+def stem_of(path: str) -> str:
     """The name by which other files import a file: its own, or that of its folder."""
     folder, name = os.path.split(path)
     return os.path.basename(folder) if name == _INIT else os.path.splitext(name)[0]
