@@ -156,6 +156,13 @@ def test_a_batch_of_padding_is_rare(mask, axis, expected):
     assert reported(MASK, mask=mask, axis=axis) == expected
 
 
+@pytest.mark.parametrize(("number", "expected"), [("pad_id", NOTE), ("first", WARNING)])
+def test_a_number_that_fills_up_is_known_by_its_name(number, expected):
+    named = MASK.replace("lengths, mask", f"lengths, {number}")
+    for test in (f"tf.not_equal(lengths, {number})", f"tf.not_equal({number}, lengths)"):
+        assert reported(named, mask=f"tf.cast({test}, tf.float32)", axis="") == expected
+
+
 def test_weights_of_samples_may_all_be_zero():
     named = MASK.replace("lengths, mask", "lengths, sample_weight")
     assert reported(named, mask="tf.cast(sample_weight != 0, tf.float32)", axis="") == WARNING

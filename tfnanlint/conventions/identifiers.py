@@ -30,6 +30,7 @@ _PREDICTED: Final = (
     r"(?:$|_|\d)"
 )
 _LIKELIHOOD: Final = r"like|prob|log|elbo|reward|return"
+_PADDING = r"(?i)(?:^|_)(?:pad|padding|eos|eoq)(?:_|$|idx|id\b)"
 _RETURN: Final = r"(?i)(?:\w*_)?(?:rewards?|returns?)(?:_\w+)?"
 _GRADIENT: Final = r"grads?|gradients?|grads_\w+|gradients?_list"
 _INITIAL_VALUE: Final = r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)"
@@ -87,6 +88,11 @@ def is_return(path: str) -> bool:
 def names_mask(path: str) -> bool:
     """Whether a name or path is one of masks: `self.mask`, `target_mask`."""
     return "mask" in path.lower()
+
+
+def names_padding(path: str) -> bool:
+    """Whether a name or path is that of what fills up sequences: `self.pad_id`, `EOS`."""
+    return re.search(_PADDING, path.rpartition(".")[2]) is not None
 
 
 def names_weights(path: str) -> bool:

@@ -68,6 +68,11 @@ CONVENTIONS: Final = (
         "readers judged so 2 of 2 masks of this name that are parameters",
     ),
     Convention(
+        identifiers.names_padding,
+        "a number marks what sequences are filled up with",
+        "readers judged so 2 of 2 masks that leave out a number of this name",
+    ),
+    Convention(
         identifiers.names_weights,
         "all of the values may be 0 in a batch",
         "the user sets the weights of samples; the ids of labels are data",

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfnanlint.conventions.identifiers import names_mask, names_weights
+from tfnanlint.conventions.identifiers import names_mask, names_padding, names_weights
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import quantities
 from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import CASTS, EQUALITIES, GREATER, LESS, MASK_LAYOUTS, RESHAPES, SUMS
+from tfnanlint.ops.traits import CASTS, CONSTANTS, EQUALITIES, GREATER, LESS, MASK_LAYOUTS, RESHAPES, SUMS
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.value import Note, Value
 
@@ -62,7 +62,21 @@ def _marks_padding(mask: Value) -> bool:
     if test.op.name not in EQUALITIES:
         return bound.is_number and abs(bound.lo) >= _FILL
     leaves_out ^= test.op.name == "tf.not_equal"
-    return leaves_out and bound.is_number and _is_given(test.value("x"))
+    if not leaves_out:
+        return False
+    return (
+        bound.is_number
+        and _is_given(test.value("x"))
+        or _is_padding(bound)
+        or _is_padding(test.value("x"))
+    )
+
+
+def _is_padding(value: Value) -> bool:
+    """Whether a value is a number of the program whose name says that it fills up sequences."""
+    constant = made_by(value, *CONSTANTS)
+    note = _bare(value if constant is None else constant.value(constant.op.main)).origin
+    return isinstance(note, Note) and names_padding(note.path or note.parameter)
 
 
 def _is_given(value: Value) -> bool:
