@@ -29,6 +29,7 @@ from tfnanlint.ops.traits import (
     COMPARISON_NAMES,
     DIVISORS,
     FILLS,
+    LAMBDAS,
     LOGARITHMS,
     NEUTRAL_OPERANDS,
     POINTWISE,
@@ -711,11 +712,16 @@ def _strictly(value: Value, limit: float) -> Value:
 
 
 def plain(value: Value) -> Value:
-    """A value seen through ops that hand values on unchanged: casts, too, and `0 + x`, `x / 1`."""
+    """A value seen through ops that hand values on unchanged: casts, too, `0 + x`, `x / 1`, and
+    layers that only apply a function.
+    """
     for _ in range(16):
         origin = value.origin
         if not isinstance(origin, Site):
             return value
+        if origin.op.name in LAMBDAS and "computed" in origin.values:
+            value = origin.values["computed"]
+            continue
         param = origin.op.passes or ("x" if origin.op.name in CASTS else _beside_neutral(origin))
         if not param or not origin.given(param) or origin.op.name == "tf.boolean_mask":
             return value

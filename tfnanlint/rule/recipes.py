@@ -155,19 +155,29 @@ def brief(here: Context, site: Site, fixes: list[Fix], most: int = 1) -> list[Fi
     """Those of some fixes that add at most so many lines, and none that is longer than the longest
     of the function or what formatters allow.
     """
-    around = site.point.scope.node if site.point is not None else here.source.tree
-    text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
-    before, limit = _codes(here.source.text), max(LINE, *map(len, _codes(text)))
+    before, limit = _codes(here.source.text), _line_limit(here, site)
     kept = []
     for fix in fixes:
         after = _codes(edits_apply(here.source.text, fix.edits))
-        longest = max(map(len, set(after).difference(before)), default=0)
         # an expression of several parts is broken where it is too long
-        if len(after) <= len(before) + most and (most > 1 or longest <= limit):
+        if len(after) <= len(before) + most and (most > 1 or _longest(here, fix) <= limit):
             kept.append(fix)
     if fixes and not kept:
         here.no_fix = "the fix would need too many lines, or longer lines than the code around it"
     return kept
+
+
+def _line_limit(here: Context, site: Site) -> int:
+    """How long the longest line of code is in the function of a site, or formatters allow."""
+    around = site.point.scope.node if site.point is not None else here.source.tree
+    text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
+    return max(LINE, *map(len, _codes(text)))
+
+
+def _longest(here: Context, fix: Fix) -> int:
+    """How long the longest line is that a fix writes."""
+    after = _codes(edits_apply(here.source.text, fix.edits))
+    return max(map(len, set(after).difference(_codes(here.source.text))), default=0)
 
 
 def _codes(text: str) -> list[str]:
@@ -298,19 +308,21 @@ def addable(here: Context, site: Site) -> bool:
 Moved = Callable[[list[Part], str], list[Fix]]
 
 
-def _with_sum(here: Context, root: Site) -> Moved:
+def _with_sum(here: Context, root: Site, total: Named | None = None) -> Moved:
     """The form of a norm or deviation with a number added under its root, of the parts that change
-    and that number.
+    and that number. The sum gets a name where one line would be too long.
     """
 
     def moved(parts: list[Part], eps: str) -> list[Fix]:
-        return here.rewrite_all(
-            root,
-            parts,
-            title=f"add {eps} under the root",
-            claim=Claim.SHIFTED,
-            cost=cost_of(root, eps),
+        said: dict[str, Any] = dict(
+            title=f"add {eps} under the root", claim=Claim.SHIFTED, cost=cost_of(root, eps)
         )
+        fixes = here.rewrite_all(root, parts, **said)
+        longest = max((_longest(here, fix) for fix in fixes), default=0)
+        if total is None or len(parts) > 1 or longest <= _line_limit(here, root):
+            return fixes
+        named = here.rewrite(root, root_of(root, f"{{s}} + {eps}"), s=total, **said)
+        return [fix for fix in named if _longest(here, fix) < longest] or fixes
 
     return moved
 
@@ -338,7 +350,7 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         ),
     )
 
-    return _in_order(here, root, exact, _with_sum(here, root), exact_first)
+    return _in_order(here, root, exact, _with_sum(here, root, total), exact_first)
 
 
 def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
