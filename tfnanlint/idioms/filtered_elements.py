@@ -71,7 +71,7 @@ def filter_of(value: Value, depth: int = 8) -> Site | None:
 
 
 def leaves_out_zero_rows(value: Value) -> bool:
-    """Whether the rows that are all 0 were left out: `tf.boolean_mask(x, tf.norm(x, axis=1) > 0)`."""
+    """Whether rows that are all 0 were left out: `tf.boolean_mask(x, tf.norm(x, axis=1) > 0)`."""
     chosen = made_by(value, "tf.boolean_mask")
     test = made_by(chosen.value("mask"), *_NOT_ZERO) if chosen is not None else None
     if chosen is None or test is None:

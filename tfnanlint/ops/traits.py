@@ -120,6 +120,7 @@ ONE_SIDED: Final = (
     "tf.math.l2_normalize",
     "tf.add",
 )
+EXPONENTIALS: Final = ("tf.exp", "tf.math.expm1")
 OF_ONE_SIGN: Final = (*NEGATIONS, "tf.math.expm1", "tf.abs", "tf.square")
 # May be infinite for finite numbers, or hand on an infinite one.
 MAY_BE_INFINITE: Final = (*LOGARITHMS, *NEGATIONS, "tf.divide", "tf.math.reciprocal", "tf.sqrt")
