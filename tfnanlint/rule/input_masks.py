@@ -141,7 +141,7 @@ def _upper_bound(x: ast.expr, test: ast.expr, truth: bool) -> float | None:
     for node, relation, other in facts(test, truth):
         bound = other.value if isinstance(other, ast.Constant) else other
         is_below = relation.rstrip("?") in ("<", "<=") and ast.dump(node) == ast.dump(x)
-        if is_below and type(bound) in (int, float) and abs(bound) <= _MOST:
+        if is_below and isinstance(bound, (int, float)) and abs(bound) <= _MOST:
             return float(bound)
     return None
 

@@ -906,9 +906,10 @@ def _negated_mean(
         return None
     site = here.site(outer, log.point) if log.point is not None else None
     sign = next(iter(here.around(outer)), None)
-    is_minus = isinstance(sign, ast.UnaryOp) and isinstance(sign.op, ast.USub)
-    linear = site is not None and site.op.name in ("tf.reduce_mean", "tf.reduce_sum")
-    return sign if is_minus and linear else None
+    if not isinstance(sign, ast.UnaryOp) or not isinstance(sign.op, ast.USub):
+        return None
+    is_linear = site is not None and site.op.name in ("tf.reduce_mean", "tf.reduce_sum")
+    return sign if is_linear else None
 
 
 def is_zero(node: ast.expr) -> bool:
