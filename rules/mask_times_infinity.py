@@ -45,6 +45,7 @@ from tfnanlint.api import (
     Site,
     Value,
     ast,
+    divisors,
     domains,
     masked_factors,
     masked_products,
@@ -95,6 +96,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 doubtful=not masked_factors.is_entropy_term(site, times.value(other))
                 or here.masked(site) is not None
                 or here.tested_for_nan(site),
+                kind=divisors.weakness_of_size(site.value(site.op.main)),
             )
             return
 

@@ -707,6 +707,28 @@ def test_a_fix_that_hides_what_stands_around_it_is_refused():
     )
 
 
+def test_a_fix_that_completes_a_form_goes_with_the_repair_of_the_form():
+    """The second part of `outer(...)` keeps its best fix, though it makes a finding of the whole."""
+
+    def analyse(source: Source) -> list[Finding]:
+        found = []
+        for node in ast.walk(source.tree):
+            name = source.segment(node.func) if isinstance(node, ast.Call) else ""
+            if name == "bare":
+                fixes = [
+                    *offered(source, node, "good({x})"),
+                    *offered(source, node, "floored({x})"),
+                ]
+                found.append(finding("BARE", source, node, *fixes))
+            elif name == "outer" and source.text.count("good(") == 2:
+                fixes = offered(source, node, "kept({x}, {y})")
+                found.append(finding("OUTER", source, node, *fixes))
+        return found
+
+    result = fix_source(Source("x.py", "y = outer(bare(1), bare(2))\n"), analyse, everything)
+    assert (result.source.text, result.problems) == ("y = kept(good(1), good(2))\n", [])
+
+
 def capped(fixed: Certainty, left: Certainty):
     """What becomes of `bare(x)` where its fix moves values, and leaves a finding without fixes that
     goes before it.

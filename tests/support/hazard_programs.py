@@ -66,6 +66,7 @@ _NO_TENSORS = ("'", "[]", "Session", "keras.", "raw", "net(1.0)", "exp(", "/")
 _VALUED = ("TFN201", "TFN202", "TFN203", "TFN309", "TFN501")
 _HOLE = re.compile(r"\{(\w)(\d?)\}")
 _CHOSEN = re.compile(r"\$(\w+)")
+_COMPARES = re.compile(r"[<>]|equal\(")
 
 # Spellings of the names of templates, by import style: a line that imports, and what is replaced,
 # in order.
@@ -359,7 +360,7 @@ class Writer:
         names = [*leaves, *bound[:-1]] or bound
         inputs = [name for name in leaves if self.parameters.get(name) in ("r", "z", "s", "q")]
         noise = self.random.choice(("rebind", "rebind", "augment", "held", "call", "comment"))
-        if form.code == "TFN204" and noise in ("rebind", "augment", "held"):
+        if _COMPARES.search("\n".join([*lines, text])) and noise in ("rebind", "augment", "held"):
             noise = "call"  # what is tested then is no longer what the operation had
         if noise in ("rebind", "augment") and inputs:
             name = self.random.choice(inputs)

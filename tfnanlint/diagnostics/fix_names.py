@@ -39,6 +39,7 @@ TITLES: Final[dict[str, tuple[str, ...]]] = {
         "mask the input, and test the input as well as the result",
         "mask the input instead",
         "mask the input first and apply the mask again",
+        "bound the exponent by what the choice tests",
     ),
     "epsilon": (
         "add an epsilon to numerator and denominator",

@@ -78,7 +78,7 @@ KINDS: Final = {
         ),
         Kind(
             "size-minus-one",
-            "the divisor is a size less 1, and an axis or a batch of one element is rare",
+            "it is a size less 1, and an axis or a batch of one element is rare",
             right=0,
             wrong=3,
         ),

@@ -17,6 +17,7 @@ from tfnanlint.guards import zero_sets as zerosets
 from tfnanlint.ops.domains import Domain, domains, with_domains
 from tfnanlint.ops.families.control import outcome
 from tfnanlint.ops.provenance import site_behind
+from tfnanlint.ops.relations.linear import as_said_of
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     ADDITIONS,
@@ -28,6 +29,7 @@ from tfnanlint.ops.traits import (
     COMPARISON_NAMES,
     DIVISORS,
     FILLS,
+    LAMBDAS,
     LOGARITHMS,
     NEUTRAL_OPERANDS,
     POINTWISE,
@@ -561,9 +563,22 @@ class _Search:
         value = site.value(param)
         for subject, relation, bound in self.facts:
             value = _with_fact(value, subject, relation, bound)
-        if value is not site.value(param) or param not in site.args or site.point is None:
+        if value is not site.value(param):
             return value
-        if self.test.node is None or site.point.scope is not self.test.point.scope:
+        evaluated = self._evaluated_under(site, param)
+        if (evaluated.lo, evaluated.hi, evaluated.zero) != (value.lo, value.hi, value.zero):
+            return evaluated
+        for subject, relation, bound in self.facts:
+            said = as_said_of(plain(value), plain(subject), relation, bound)
+            value = related(value, *said) if said is not None else value
+        return value if value is not site.value(param) else evaluated
+
+    def _evaluated_under(self, site: Site, param: str) -> Value:
+        """What arrives at a parameter with the names of the test refined."""
+        value = site.value(param)
+        if param not in site.args or site.point is None or self.test.node is None:
+            return value
+        if site.point.scope is not self.test.point.scope:
             return value
         point = self._assuming(site.point)
         return (
@@ -697,11 +712,16 @@ def _strictly(value: Value, limit: float) -> Value:
 
 
 def plain(value: Value) -> Value:
-    """A value seen through ops that hand values on unchanged: casts, too, and `0 + x`, `x / 1`."""
+    """A value seen through ops that hand values on unchanged: casts, too, `0 + x`, `x / 1`, and
+    layers that only apply a function.
+    """
     for _ in range(16):
         origin = value.origin
         if not isinstance(origin, Site):
             return value
+        if origin.op.name in LAMBDAS and "computed" in origin.values:
+            value = origin.values["computed"]
+            continue
         param = origin.op.passes or ("x" if origin.op.name in CASTS else _beside_neutral(origin))
         if not param or not origin.given(param) or origin.op.name == "tf.boolean_mask":
             return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Callable, Final, Iterator
 
+from tfnanlint.ops.relations.linear import operand_of
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import ARITHMETIC, BOUNDS, CASTS, ONE_SIDED_BOUNDS
 from tfnanlint.values.value import Value
@@ -33,11 +34,11 @@ def leaves_no_zero(value: Value, subject: Value, relation: str, bound: Value) ->
     log(x) where x < 1.
     """
     magnitude = made_by(subject, "tf.abs")
-    for inner, number in _equations(value):
+    for inner, zero in _equations(value):
         if same(subject, inner):
-            return _excluded(number, relation, bound)
+            return _excluded(zero, relation, bound)
         if magnitude is not None and same(magnitude.value("x"), inner):
-            return _excluded(abs(number), relation, bound)
+            return _excluded(abs(zero), relation, bound)
     return False
 
 
@@ -45,14 +46,14 @@ def is_zero_at(value: Value, x: Value) -> bool:
     """Whether a value is computed from `x` step by step, and 0 where x is a number that it can be:
     1 - exp(1 - x) where x is 1.
     """
-    return any(same(inner, x) and x.lo <= number <= x.hi for inner, number in _equations(value))
+    return any(same(inner, x) and x.lo <= zero <= x.hi for inner, zero in _equations(value))
 
 
 def _equations(value: Value) -> Iterator[tuple[Value, float]]:
     """(x, number) such that a value is 0 where x is the number, and nowhere else, for each x that
     it is computed from step by step.
     """
-    number = 0.0
+    result = 0.0
     for _ in range(_DEPTH):
         site = made_by(value, *_STEPS)
         if site is None:
@@ -62,39 +63,24 @@ def _equations(value: Value) -> Iterator[tuple[Value, float]]:
                 known = next((param for param in ("y", "x") if site.value(param).exact), "")
                 if not known or site.op.name == "tf.divide" and known == "x":
                     return
-                number = _solved(site.op.name, known, site.value(known).lo, number)
+                result = operand_of(site.op.name, known, site.value(known).lo, result)
                 value = site.value("x" if known == "y" else "y")
             elif site.op.name == _CLIP:
-                if not _inside(site, number):
+                if not _inside(site, result):
                     return
                 value = site.value("x")
             else:
-                number = _INVERSES[site.op.name](number) if site.op.name in _INVERSES else number
+                result = _INVERSES[site.op.name](result) if site.op.name in _INVERSES else result
                 value = site.value(site.op.main)
         except (ValueError, ZeroDivisionError, OverflowError):
             return  # 0 nowhere, or everywhere
-        yield value, number
+        yield value, result
 
 
 def _inside(clip: Site, number: float) -> bool:
     """Whether a number lies between the known bounds of a clip, which leaves it as it is."""
     low, high = clip.value("clip_value_min"), clip.value("clip_value_max")
     return low.exact and high.exact and low.lo < number < high.lo
-
-
-def _solved(name: str, known: str, operand: float, result: float) -> float:
-    """The other operand of a sum, difference, product or quotient, or of the larger or smaller of
-    two, that gives a result; ValueError where none or several do.
-    """
-    if name in ONE_SIDED_BOUNDS:
-        if result <= operand if name == "tf.maximum" else result >= operand:
-            raise ValueError(result)
-        return result
-    if name == "tf.add":
-        return result - operand
-    if name == "tf.subtract":
-        return operand - result if known == "x" else result + operand
-    return result / operand if name == "tf.multiply" else result * operand
 
 
 def _excluded(number: float, relation: str, bound: Value) -> bool:

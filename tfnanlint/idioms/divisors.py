@@ -183,13 +183,15 @@ def is_spread_of_whole(divisor: Value) -> bool:
 
 
 def weakness_of_size(divisor: Value) -> str:
-    """The kind of evidence that a divisor is 0, as `kinds` names it: "size-minus-one" where a
-    factor is the length of an axis less 1; empty for others.
+    """The kind of evidence that a divisor, or what a logarithm is taken of, is 0, as `kinds` names
+    it: "size-minus-one" where a factor is the length of an axis less 1; empty for others.
     """
     for factor in quantities.factors(divisor) or [divisor]:
         less = made_by(plain(factor), "tf.subtract")
         if less is not None and less.value("y").lo == less.value("y").hi == 1:
-            if made_by(plain(less.value("x")), "tf.shape") is not None:
+            size = plain(less.value("x"))
+            is_number = size.kind == "number" and size.lo >= 0  # of Python: `x.shape[-1]`
+            if is_number or made_by(size, "tf.shape") is not None:
                 return "size-minus-one"
     return ""
 

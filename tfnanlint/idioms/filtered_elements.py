@@ -17,6 +17,7 @@ from tfnanlint.ops.traits import (
     LOGARITHMS,
     LOGICAL,
     NAN_TESTS,
+    NORMS,
     ONE_BY_ONE,
     POINTWISE,
     PROBABILITIES,
@@ -43,6 +44,13 @@ ELEMENTWISE: Final = frozenset(
     )
 )
 
+# Comparisons by which what is above 0, or is not 0, is kept: the side of it and that of the 0.
+_NOT_ZERO: Final = {
+    "tf.greater": (("x", "y"),),
+    "tf.less": (("y", "x"),),
+    "tf.not_equal": (("x", "y"), ("y", "x")),
+}
+
 
 def filter_of(value: Value, depth: int = 8) -> Site | None:
     """The op by which a condition chose the elements of a value, or of what it is computed from
@@ -60,6 +68,24 @@ def filter_of(value: Value, depth: int = 8) -> Site | None:
         if chosen is not None:
             return chosen
     return None
+
+
+def leaves_out_zero_rows(value: Value) -> bool:
+    """Whether rows that are all 0 were left out: `tf.boolean_mask(x, tf.norm(x, axis=1) > 0)`."""
+    chosen = made_by(value, "tf.boolean_mask")
+    test = made_by(chosen.value("mask"), *_NOT_ZERO) if chosen is not None else None
+    if chosen is None or test is None:
+        return False
+    rows = plain(chosen.value(chosen.op.main))
+    for side, other in _NOT_ZERO[test.op.name]:
+        total, zero = made_by(test.value(side), *SUMS, *NORMS), test.value(other)
+        if total is None or zero.lo != 0 or zero.hi != 0:
+            continue
+        inner = plain(total.value("x"))
+        magnitude = made_by(inner, "tf.abs", "tf.square")
+        if same(rows, inner if magnitude is None else plain(magnitude.value("x"))):
+            return True
+    return False
 
 
 def filtered_axis(value: Value, depth: int = 8) -> int | None:

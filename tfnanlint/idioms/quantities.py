@@ -22,6 +22,7 @@ from tfnanlint.ops.traits import (
     CASTS,
     DEVIATIONS,
     EXTREMES,
+    LAMBDAS,
     LINEAR_IN_FIRST,
     NORMS,
     OF_FIRST,
@@ -134,6 +135,9 @@ def _of_truths(value: Value) -> bool:
         site = value.origin
         if value.dtype == "bool" or not isinstance(site, Site):
             break
+        if site.op.name in LAMBDAS and "computed" in site.values:
+            value = site.values["computed"]
+            continue
         param = site.op.passes or ("x" if site.op.name in CASTS else "")
         if not site.given(param):
             break

@@ -14,7 +14,7 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.provenance import Walk
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import MATRIX_PRODUCTS, PLACEHOLDERS, VARIABLES
+from tfnanlint.ops.traits import LAMBDAS, MATRIX_PRODUCTS, PLACEHOLDERS, VARIABLES
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
 from tfnanlint.values.value import Note, Value
@@ -29,7 +29,6 @@ _DATA: Final = (
     "method.compute_gradients",
 )
 _FACTORS: Final = ("x", "y", "a", "b")
-_LAMBDAS: Final = ("keras.layers.Lambda", "keras.layers.core.Lambda")
 _MAX_VALUES: Final = 400
 
 
@@ -138,7 +137,7 @@ class _Lambdas:
     def _layers(self) -> Iterator[tuple[ast.Call, Point, ast.AST | None]]:
         """The calls that make the layers, their points, and what stands around each."""
         for call, point in self.module.calls_to("Lambda", self.interpreter):
-            if call.args and self.interpreter.resolve(call.func, point) in _LAMBDAS:
+            if call.args and self.interpreter.resolve(call.func, point) in LAMBDAS:
                 if self._holds_site(call.args[0], point):
                     yield call, point, next(iter(self.around(call)), None)
 

@@ -18,6 +18,7 @@ from tfnanlint.interp.records import MAX_BINDINGS, begins_last
 from tfnanlint.ops.frameworks import OPTIMIZER_UPDATES
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
+from tfnanlint.ops.traits import LAMBDAS
 from tfnanlint.ops.transfer.core import several
 from tfnanlint.program import functions as callables
 from tfnanlint.program.builder import Walk
@@ -189,6 +190,8 @@ def _layer(
     made.values[site.op.main] = given
     made.values["layer"] = callee
     made.values.setdefault("input", given)
+    if site.op.name in LAMBDAS:
+        made.values["computed"] = value  # by the function of the layer
     result = value.but(origin=made, kind="tensor" if value.kind == "array" else value.kind)
     ev.gave(made, result)
     return result

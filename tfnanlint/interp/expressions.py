@@ -19,6 +19,8 @@ from tfnanlint.interp.callgraph import constant_arguments as agreements
 from tfnanlint.interp.names import asks_size, fallback, settable, small
 from tfnanlint.ops.frameworks import MODEL_METHODS, OPTIMIZER_STATE, STATE_METHODS
 from tfnanlint.ops.names import is_tensorflow
+from tfnanlint.ops.relations.linear import as_said_of
+from tfnanlint.ops.relations.tested import under
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.table import SYNONYMS, Op
 from tfnanlint.ops.traits import ARRAY_METHODS
@@ -424,19 +426,23 @@ def assuming(ev: Evaluator, test: ast.expr, truth: bool, point: Point) -> Point:
 def as_tested(
     ev: Evaluator, given: Value, branch: ast.expr, test: ast.expr, truth: bool, point: Point
 ) -> Value:
-    """A branch that computes once more what the test looks at:
-    `tf.where(tf.norm(x) > 0, tf.norm(x), 1.0)`.
+    """A branch that computes once more what the test looks at, or a linear function of it:
+    `tf.where(tf.norm(x) > 0, tf.norm(x), 1.0)`, `tf.where(x > 1, x - 1, 1.0)`.
     """
     written = branch.body if isinstance(branch, ast.Lambda) else branch
-    if not isinstance(written, (ast.Call, ast.BinOp)) or given.kind not in NUMERIC_KINDS:
+    if isinstance(written, ast.Constant) or given.kind not in NUMERIC_KINDS:
         return given
+    if isinstance(test, ast.Name):
+        return under(given, ev.evaluate(test, point), truth)
     for node, relation, other in facts(test, truth):
-        if type(node) is type(written) and same(ev.evaluate(node, point), given):
-            given = related(
-                given,
-                relation,
-                number(other) if isinstance(other, float) else ev.evaluate(other, point),
-            )
+        if isinstance(node, ast.Name) and isinstance(written, ast.Name) and node.id == written.id:
+            continue  # the name is bounded already
+        tested = ev.evaluate(node, point)
+        bound = number(other) if isinstance(other, float) else ev.evaluate(other, point)
+        if type(node) is type(written) and same(tested, given):
+            given = related(given, relation, bound)
+        elif (said := as_said_of(given, tested, relation, bound)) is not None:
+            given = related(given, *said)
     return given
 
 
@@ -546,9 +552,9 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
         return value
     found = []
     for branch, truth in zip(branches, (True, False)):
-        under = assuming(ev, test, truth, site.point)
+        there = assuming(ev, test, truth, site.point)
         given = (
-            ev.evaluate(site.args[branch], under) if under is not site.point else site.value(branch)
+            ev.evaluate(site.args[branch], there) if there is not site.point else site.value(branch)
         )
         called = given.kind == "function" and given.obj is not None  # a branch of tf.cond
         found.append(

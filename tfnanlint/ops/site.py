@@ -18,6 +18,7 @@ from tfnanlint.values.value import NO_CONSTANT, Note, Value, unknown
 _ARRAYS: Final = frozenset(("tensor", "array", "unknown", "sequence"))
 _LARGEST: Final = int(sys.float_info.max)
 _PLACES: Final = frozenset((ast.Constant, ast.Slice, ast.Tuple))
+_SAME_DEPTH: Final = 16  # operations that `same` looks behind two values
 
 
 class Site:
@@ -299,10 +300,15 @@ def _itself(value: Value) -> Value:
     return value
 
 
-def same(a: Value, b: Value, depth: int = 10) -> bool:
+def same(a: Value, b: Value) -> bool:
     """Whether two values are surely the same number: one token, or the same pure op on the same
     values.
     """
+    return _same(a, b, _SAME_DEPTH, set())
+
+
+def _same(a: Value, b: Value, depth: int, known: set[tuple[int, int]]) -> bool:
+    """`same`, of which it is known for some pairs of op applications."""
     a, b = _itself(a), _itself(b)
     if a.token == b.token:
         return True
@@ -313,17 +319,20 @@ def same(a: Value, b: Value, depth: int = 10) -> bool:
         return True
     if depth == 0 or not isinstance(left, Site) or not isinstance(right, Site):
         return False
+    if (id(left), id(right)) in known:
+        return True
     if left.op is not right.op or not left.op.pure or left.args.keys() != right.args.keys():
         return False
     if left.op.name == "tf.strided_slice" and _same_index(left, right):
-        return same(left.value(left.op.main), right.value(left.op.main), depth - 1)
+        main = left.op.main
+        return _same(left.value(main), right.value(main), depth - 1, known)
     if not left.complete or not right.complete or not left.args:
         return False
-    return all(
-        same(left.value(param), right.value(param), depth - 1)
-        for param in left.args
-        if param != "name"
-    )
+    for param in left.args:
+        if param != "name" and not _same(left.value(param), right.value(param), depth - 1, known):
+            return False
+    known.add((id(left), id(right)))
+    return True
 
 
 def _makers(a: Value, b: Value) -> tuple[Any, Any]:

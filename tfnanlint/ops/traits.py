@@ -22,6 +22,7 @@ CONSTANTS: Final = ("tf.constant", *MAKES_TENSOR)
 CONVERSIONS: Final = ("tf.cast", *MAKES_TENSOR)
 IDENTITIES: Final = ("tf.identity", "tf.debugging.check_numerics")
 COPIES: Final = (*IDENTITIES, "tf.stop_gradient", "tf.ensure_shape")
+LAMBDAS: Final = ("keras.layers.Lambda", "keras.layers.core.Lambda")
 RESHAPES: Final = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
 # Ops that can put in an axis of length 1.
 AXIS_INSERTIONS: Final = ("tf.expand_dims", "tf.strided_slice")
@@ -119,6 +120,7 @@ ONE_SIDED: Final = (
     "tf.math.l2_normalize",
     "tf.add",
 )
+EXPONENTIALS: Final = ("tf.exp", "tf.math.expm1")
 OF_ONE_SIGN: Final = (*NEGATIONS, "tf.math.expm1", "tf.abs", "tf.square")
 # May be infinite for finite numbers, or hand on an infinite one.
 MAY_BE_INFINITE: Final = (*LOGARITHMS, *NEGATIONS, "tf.divide", "tf.math.reciprocal", "tf.sqrt")

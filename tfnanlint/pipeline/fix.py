@@ -224,8 +224,10 @@ class _Work:
             return outcome
         if len(batch) == 1:
             self._refuse(batch[0], outcome.reason)
-            # One fix that holds alone goes before any that needs another.
-            return self._helped(batch[0][0]) if self.offer(batch[0][0]) is None else None
+            # One fix that holds alone goes before any that needs another, but for one that
+            # completes a form around it which has a repair of its own.
+            last = self.offer(batch[0][0]) is None
+            return self._helped(batch[0][0]) if last or _completes(outcome) else None
         middle = len(batch) // 2
         first, second = self._sieve(batch[:middle]), self._sieve(batch[middle:])
         if first is None or second is None:
@@ -412,6 +414,16 @@ class _Work:
             if not shift.touching(span)
         }
         self.source, self.findings = step.source, step.findings
+
+
+def _completes(fault: _Fault) -> bool:
+    """Whether what a fix writes is part of an expression that has a finding from then on, as the
+    last of four exponents that makes a quotient a hand-written tanh.
+    """
+    if fault.finding is None or fault.step is None:
+        return False
+    span = fault.finding.span
+    return all(region in span and region != span for region in fault.step.shift.regions)
 
 
 def _joined(text: str, first: Fix, second: Fix) -> Fix:

@@ -44,6 +44,12 @@ USES = {
         {"float16": 1.1, "bfloat16": 1.1, "float32": 1.1, "float64": 1.1},
         {"float16": 1e-4, "bfloat16": 1e-37, "float32": 1e-37, "float64": 1e-300},
     ),
+    # x + eps there: at 0, which a relu gives often, the gradient is not stopped as that of maximum
+    # is, but 1 / eps times all that comes after.
+    "summand": Use(
+        {"float16": 1.1, "bfloat16": 1.1, "float32": 1.1, "float64": 1.1},
+        {"float16": 1e-4, "bfloat16": 1e-30, "float32": 1e-30, "float64": 1e-290},
+    ),
     # maximum(1 - p, eps) there: below the distance of the numbers beside 1, which is all that 1 - p
     # can be.
     "complement": Use(

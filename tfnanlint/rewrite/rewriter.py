@@ -179,11 +179,30 @@ def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
     return Edit(_with_blank_lines(source, rows), "")
 
 
-def _with_blank_lines(source: Source, rows: Span) -> Span:
-    """The lines of a statement that is taken out, and the blank lines behind it where others stand
-    before it.
+def with_blank_lines(source: Source, edits: Iterable[Edit]) -> list[Edit]:
+    """Edits of which those that take out lines take one of the two blank lines around all of them,
+    too.
     """
-    before = source.text[: rows.start].splitlines()
+    edits = list(edits)
+    gone = [
+        edit.span
+        for edit in edits
+        if not edit.text and source.text[edit.span.start : edit.span.end].endswith(("\n", "\r"))
+    ]
+    return [
+        Edit(_with_blank_lines(source, edit.span, gone), "") if edit.span in gone else edit
+        for edit in edits
+    ]
+
+
+def _with_blank_lines(source: Source, rows: Span, gone: Sequence[Span] = ()) -> Span:
+    """The lines of a statement that is taken out, and the blank lines behind it where others stand
+    before it, or before the lines above it that go as well.
+    """
+    start = rows.start
+    while above := [span.start for span in gone if span.start < span.end == start]:
+        start = above[0]
+    before = source.text[:start].splitlines()
     if before and before[-1].strip():
         return rows
     behind = re.compile(r"([ \t]*(\r\n|\r|\n))*").match(source.text, rows.end)

@@ -11,12 +11,15 @@ from tfnanlint.diagnostics.findings import Claim, Fix
 from tfnanlint.guards.post_guards import Masked, read_by_choice_only
 from tfnanlint.ops.domains import filler
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import BY_CONDITION
+from tfnanlint.ops.traits import BY_CONDITION, EXPONENTIALS
+from tfnanlint.program.predicates import facts
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Changed, Context, Part
 
 _TITLE = "mask the input too"
+_BOUND: Final = "bound the exponent by what the choice tests"
+_MOST: Final = 1.0  # whose exponential no dtype loses
 _SHARED: Final = (
     "where the input is masked, other users of the result get a finite number instead of Inf or NaN"
 )
@@ -55,6 +58,9 @@ def repaired(here: Context, masked: Masked) -> list[Fix]:
         return _with_both(masked, here, x, hole, cost)
     # What something else reads, too, may be another only where it is not finite: it may still
     # become something finite there.
+    fixes = _with_bound(masked, here, x, claim) if alone else []
+    if fixes:
+        return fixes
     fixes = _with_test(masked, here, x, hole, claim) if alone else []
     if not fixes and site.op.name != "tf.divide" and masked.domain.outside in _INSIDE:
         fixes = here.rewrite(
@@ -112,6 +118,32 @@ def _mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
     return here.rewrite(
         choice, "{call}", title="mask the input instead", claim=Claim.EQUAL, call=call
     )
+
+
+def _with_bound(masked: Masked, here: Context, x: ast.expr, claim: Claim) -> list[Fix]:
+    """The exponent bounded by the number that the choice compares it with: `tf.minimum(x, 0.0)` in
+    `tf.where(x > 0, x, tf.exp(x) - 1)`.
+    """
+    test = masked.test.node
+    if masked.site.op.name not in EXPONENTIALS or test is None:
+        return []
+    point = masked.site.point
+    bound = _upper_bound(x, test, masked.test.truth)
+    if bound is None or point is None or not here.steady(test, masked.test.point, point):
+        return []
+    return here.rewrite(
+        masked.site, f"tf.minimum({{x}}, {bound})", node=x, title=_BOUND, claim=claim, x=x
+    )
+
+
+def _upper_bound(x: ast.expr, test: ast.expr, truth: bool) -> float | None:
+    """The number near 0 that an expression is at most where a test is true or is not."""
+    for node, relation, other in facts(test, truth):
+        bound = other.value if isinstance(other, ast.Constant) else other
+        is_below = relation.rstrip("?") in ("<", "<=") and ast.dump(node) == ast.dump(x)
+        if is_below and isinstance(bound, (int, float)) and abs(bound) <= _MOST:
+            return float(bound)
+    return None
 
 
 def _with_test(

@@ -120,14 +120,14 @@ def starts_positive(value: Value) -> bool:
     return variable is not None and started(variable).lo > 0
 
 
-def floor_of(value: Value, configured: float = EPSILON) -> str:
-    """The floor for what a logarithm is taken of, as text: below all numbers that occur, with a
-    finite reciprocal.
+def floor_of(value: Value, configured: float = EPSILON, use: str = "logarithm") -> str:
+    """The floor for what a logarithm is taken of, or the number that is added to it (`use`), as
+    text: below all numbers that occur, with a finite reciprocal.
 
     An epsilon that is configured, other than the default, is taken as it is; and the default for a
     weight, whose numbers do not underflow.
     """
-    use = "complement" if is_one_minus(value) else "logarithm"
+    use = "complement" if is_one_minus(value) else use
     return epsilon(
         "floor" if configured != EPSILON or starts_positive(value) else use, value.dtype, configured
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 from tfnanlint.diagnostics.findings import Claim, Fix
 from tfnanlint.ops.site import Site
+from tfnanlint.ops.traits import ADDITIONS
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
 from tfnanlint.values.value import Value
@@ -26,7 +27,8 @@ def larger(here: Context, site: Site, guard: Site, param: str, x: Value) -> list
     if node is None or guard.source is not here.source:
         return []
     use = _USES[site.op.name]
-    eps = repairs.floor_of(x, here.setup.epsilon) if use == "floor" else here.epsilon(x, use)
+    added = "summand" if guard.op.name in ADDITIONS else "logarithm"
+    eps = repairs.floor_of(x, here.setup.epsilon, added) if use == "floor" else here.epsilon(x, use)
     return here.rewrite(
         guard,
         eps,

@@ -146,11 +146,13 @@ def floor(here: Context, division: Site, param: str = "y") -> list[Fix]:
     eps = least(here, division, param)
     if not eps or param not in division.args:
         return []
-    return here.rewrite(
+    return repairs.named_if_long(
+        here,
         division,
-        f"tf.maximum({{d}}, {eps})",
-        node=division.args[param],
-        d=division.args[param],
+        division.args[param],
+        f"tf.maximum({{x}}, {eps})",
+        division.args[param],
+        "divisor",
         title=f"keep the divisor at or above {eps}",
         claim=Claim.SHIFTED,
         cost=f"divisors below {eps} become {eps}",
@@ -301,11 +303,13 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
         return []
     one = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
     counted = (
-        here.rewrite(
+        repairs.named_if_long(
+            here,
             division,
-            f"tf.maximum({{n}}, {one})",
-            node=division.args[param],
-            n=division.args[param],
+            division.args[param],
+            f"tf.maximum({{x}}, {one})",
+            division.args[param],
+            "count",
             title="keep the count at or above 1",
             claim=Claim.EQUAL_WHERE_FINITE,
         )

@@ -141,7 +141,8 @@ def double_where(
 def _word(value: Value) -> str:
     """A name for what stands under a root or power."""
     total = made_by(value, *TOTALS)
-    return "squared" if total is not None and squared_by(total.value("x")) is not None else "inner"
+    is_of_squares = total is not None and squared_by(plain(total.value("x"))) is not None
+    return "squared" if is_of_squares else "inner"
 
 
 def with_numbers(here: Context, site: Site, template: str) -> str:
@@ -155,19 +156,43 @@ def brief(here: Context, site: Site, fixes: list[Fix], most: int = 1) -> list[Fi
     """Those of some fixes that add at most so many lines, and none that is longer than the longest
     of the function or what formatters allow.
     """
-    around = site.point.scope.node if site.point is not None else here.source.tree
-    text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
-    before, limit = _codes(here.source.text), max(LINE, *map(len, _codes(text)))
+    before, limit = _codes(here.source.text), _line_limit(here, site)
     kept = []
     for fix in fixes:
         after = _codes(edits_apply(here.source.text, fix.edits))
-        longest = max(map(len, set(after).difference(before)), default=0)
         # an expression of several parts is broken where it is too long
-        if len(after) <= len(before) + most and (most > 1 or longest <= limit):
+        if len(after) <= len(before) + most and (most > 1 or _longest(here, fix) <= limit):
             kept.append(fix)
     if fixes and not kept:
         here.no_fix = "the fix would need too many lines, or longer lines than the code around it"
     return kept
+
+
+def named_if_long(
+    here: Context, site: Site, node: ast.expr, template: str, hole: ast.expr, word: str, **said: Any
+) -> list[Fix]:
+    """What a template, with one hole `{x}`, makes of an expression in a site; with a name of its
+    own where one line would be too long.
+    """
+    fixes = here.rewrite(site, template, node=node, x=hole, **said)
+    longest = max((_longest(here, fix) for fix in fixes), default=0)
+    if longest <= _line_limit(here, site):
+        return fixes
+    named = here.rewrite(site, "{v}", node=node, v=Named(word, template, {"x": hole}), **said)
+    return [fix for fix in named if _longest(here, fix) < longest] or fixes
+
+
+def _line_limit(here: Context, site: Site) -> int:
+    """How long the longest line of code is in the function of a site, or formatters allow."""
+    around = site.point.scope.node if site.point is not None else here.source.tree
+    text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
+    return max(LINE, *map(len, _codes(text)))
+
+
+def _longest(here: Context, fix: Fix) -> int:
+    """How long the longest line is that a fix writes."""
+    after = _codes(edits_apply(here.source.text, fix.edits))
+    return max(map(len, set(after).difference(_codes(here.source.text))), default=0)
 
 
 def _codes(text: str) -> list[str]:
@@ -304,7 +329,8 @@ def _with_sum(here: Context, root: Site) -> Moved:
     """
 
     def moved(parts: list[Part], eps: str) -> list[Fix]:
-        return here.rewrite_all(
+        return _sum_named_if_long(
+            here,
             root,
             parts,
             title=f"add {eps} under the root",
@@ -313,6 +339,23 @@ def _with_sum(here: Context, root: Site) -> Moved:
         )
 
     return moved
+
+
+def _sum_named_if_long(here: Context, root: Site, parts: list[Part], **said: Any) -> list[Fix]:
+    """One fix of parts of an expression. What stands under a root, which is the only part, gets a
+    name where one line would be too long.
+    """
+    fixes, inside = here.rewrite_all(root, parts, **said), under(root)
+    longest = max((_longest(here, fix) for fix in fixes), default=0)
+    if inside is None or len(parts) > 1 or longest <= _line_limit(here, root):
+        return fixes
+    node, template, _ = parts[0]
+    is_variance = root.op.name in DEVIATIONS
+    word = _word(root.value("x")) if root.op.name in WRITTEN_ROOTS else "squared"
+    total = Named("variance" if is_variance else word, *inside)
+    part: Part = (node, template.replace(inside[0], "{s}"), {"s": total})
+    named = here.rewrite_all(root, [part], **said)
+    return [fix for fix in named if _longest(here, fix) < longest] or fixes
 
 
 def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
@@ -367,7 +410,8 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     )
 
     def moved(parts: list[Part], eps: str) -> list[Fix]:
-        return here.rewrite_all(
+        return _sum_named_if_long(
+            here,
             root,
             parts,
             claim=Claim.SHIFTED,
@@ -666,7 +710,8 @@ def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
     if len(parts) < len(inside):
         return []
     eps = root_epsilon(here, inside[0], inside[0].op.main)
-    return here.rewrite_all(
+    return _sum_named_if_long(
+        here,
         inside[0],
         parts,
         title="add an epsilon under the root",
@@ -829,6 +874,11 @@ def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) 
     term: Any = Changed(node, parts)
     if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
         return [(outer, "{term}", {"term": term}), *others]
+    mean = _negated_mean(here, log, node, outer)
+    if mean is not None and not others:
+        return [
+            (mean, "{mean}", {"mean": Changed(mean.operand, [(node, "{term}", {"term": term})])})
+        ]
     if (
         isinstance(outer, ast.BinOp)
         and isinstance(outer.op, (ast.Add, ast.Sub))
@@ -846,6 +896,20 @@ def _signs_drawn_together(here: Context, log: Site, z: Any, others: list[Part]) 
             *(part for part in others if part not in before),
         ]
     return [(node, "-{term}", {"term": term}), *others]
+
+
+def _negated_mean(
+    here: Context, log: Site, node: ast.expr, outer: ast.AST | None
+) -> ast.UnaryOp | None:
+    """The minus in front of a mean or sum of a term, `-tf.reduce_mean(term)`; None elsewhere."""
+    if not isinstance(outer, ast.Call) or not outer.args or outer.args[0] is not node:
+        return None
+    site = here.site(outer, log.point) if log.point is not None else None
+    sign = next(iter(here.around(outer)), None)
+    if not isinstance(sign, ast.UnaryOp) or not isinstance(sign.op, ast.USub):
+        return None
+    is_linear = site is not None and site.op.name in ("tf.reduce_mean", "tf.reduce_sum")
+    return sign if is_linear else None
 
 
 def is_zero(node: ast.expr) -> bool:

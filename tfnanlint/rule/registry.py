@@ -880,7 +880,8 @@ class Context:
                 if not naming.renames:
                     prepared.append((naming.node, naming.name, {}))
             edits = rewrite.rewrite_many(self.source, prepared, self._spelling(site))
-            whole = tuple(self._without_idle(site, list(dict.fromkeys([*extra, *edits]))))
+            rest = self._without_idle(site, list(dict.fromkeys([*extra, *edits])))
+            whole = tuple(rewrite.with_blank_lines(self.source, rest))
             self.reach.check_calls(site, whole)
             return [Fix(title, claim, whole, cost, bindings(self.source, whole))]
         except rewrite.NoFix as reason:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tfnanlint.ops.relations.linear import as_said_of
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.values.value import FLIPPED, NEGATED, Value, related
 
@@ -53,6 +54,9 @@ def compared(made: Site, x: Value) -> tuple[str, Value] | None:
     for param, other, way in (("x", "y", relation), ("y", "x", FLIPPED[relation])):
         if same(made.value(param), x):
             return way, made.value(other)
+        said = as_said_of(x, made.value(param), way, made.value(other))
+        if said is not None:
+            return said
     return None
 
 
