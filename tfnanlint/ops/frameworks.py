@@ -269,9 +269,17 @@ SCALING_LAYERS: Final = frozenset(
     ("Rescaling", "Normalization", "BatchNormalization", "LayerNormalization", "Lambda")
 )
 # Names of which the libraries know nothing since Keras compiles models with XLA by itself (Keras 3
-# and TensorFlow 2.16), and of TensorFlow 1, whose sessions do not.
-BEFORE_XLA: Final = GRAPH_NAMES.union(
-    ("advanced_activations", "np_utils", "tensorflow_addons", "contrib")
+# and TensorFlow 2.16), and sessions, which do not.
+BEFORE_XLA: Final = frozenset(
+    (
+        "Session",
+        "InteractiveSession",
+        "MonitoredTrainingSession",
+        "advanced_activations",
+        "np_utils",
+        "tensorflow_addons",
+        "contrib",
+    )
 )
 # Names that a program uses which asks for XLA.
 XLA_NAMES: Final = frozenset(
