@@ -9,10 +9,12 @@ import json
 import os
 import re
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
 from tfnanlint.diagnostics.findings import (
+    Call,
     Certainty,
     Claim,
     Differentiated,
@@ -309,6 +311,10 @@ def test_steps_that_change_nothing_are_left_out():
     assert rows("unbounded", "unbounded") == []
     assert rows("between 0 and 1", "at least 0") == [1]
     assert rows("between 0 and 1", "between 0 and 2", "between 0 and 3") == [1, 2]
+    assert rows("between 0 and 1", "unbounded", "between 0 and 5") == [1]  # softmax is never more
+    layer = replace(step(1, "at least 0"), made=Call("other.py", 7, "Dense"))
+    of_layers = finding(SOURCE, "p", trace=(layer, step(2, "at least 0"), step(3, "at least 2")))
+    assert [one.row for one in deciding_steps(of_layers)] == [1]
     unknown = Step("other.py", Span(0, 0), 9, "nothing is known about parameter 'x' of f()")
     found = finding(SOURCE, "p", trace=(step(1, "unbounded"), unknown))
     assert [one.row for one in deciding_steps(found)] == [9]

@@ -91,6 +91,11 @@ def test_every_log_is_expected():
     assert {path.stem for path in LOGS.glob("*.log")} == {row[0] for row in ROWS} | {"nothing"}
 
 
+def test_a_message_that_no_rule_looks_for_is_not_said_to_be_of_no_finding(checked):
+    (incident, *_) = incidents(read("tf114_ctc"))
+    assert explained(incident, PROGRAMS, checked).nothing == "no rule looks for this"
+
+
 def test_a_log_without_nan_has_no_incident():
     assert incidents(read("nothing")) == []
     assert incidents("loss: 0.31 - nanny: 4\nINFO: maintenance\nfile nan.py, line 3") == []

@@ -224,20 +224,34 @@ def deciding_steps(finding: Finding) -> Sequence[Step]:
     one value the oldest, for it is from there. Where there is none, the oldest step, if it says
     what is not known.
     """
-    trace = finding.trace
+    reasons = list(_reasons(finding.trace))
     steps = [
         step
-        for step, older in zip(trace, (*trace[1:], None))
-        if step.value not in ("", UNBOUNDED)
-        and (older is None or older.value != step.value)
-        and not _framed(step, finding)
+        for step, older in zip(reasons, (*reasons[1:], None))
+        if (older is None or older.value != step.value) and not _framed(step, finding)
     ]
     for newer, older in zip(steps, steps[1:]):
         if newer.value.startswith(BOUNDED) and not older.value.startswith(BOUNDED):
             return steps[: steps.index(older)]  # what is without a bound is no reason for one
-    if not steps and trace and not trace[-1].value:
-        steps = [trace[-1]]
+    if not steps and finding.trace and not finding.trace[-1].value:
+        steps = [finding.trace[-1]]
     return steps[:MAX_STEPS]
+
+
+def _reasons(trace: Sequence[Step]) -> Iterator[Step]:
+    """The steps with a value, up to the one that has it by itself: from a layer, or from what is
+    unbounded.
+    """
+    is_bounded = False
+    for step in trace:
+        if step.value == UNBOUNDED and is_bounded:
+            return
+        if step.value in ("", UNBOUNDED):
+            continue
+        is_bounded = True
+        yield step
+        if step.made is not None:
+            return
 
 
 def _framed(step: Step, finding: Finding) -> bool:

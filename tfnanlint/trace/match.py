@@ -83,19 +83,27 @@ def explained(
     ]
     fits.sort(key=lambda fit: (-fit.score, fit.checked.path, fit.finding.span.start))
     near = [fit for fit in fits if fit.near]
-    nothing = "" if fits else _nothing(incident, located, paths, whole)
+    nothing = "" if fits else _nothing(incident, located, paths, codes, whole)
     return Explanation(incident, located, tuple(near or fits), nothing)
 
 
-def _nothing(incident: Incident, located: Located | None, paths: Sequence[str], whole: bool) -> str:
+def _nothing(
+    incident: Incident,
+    located: Located | None,
+    paths: Sequence[str],
+    codes: frozenset[str],
+    whole: bool,
+) -> str:
     if not paths:
         return "there are no Python files or notebooks under the given paths"
     place = incident.place
     if place is not None and located is None:
         return f"the log names {place.path}, which is not among the files under the given paths"
+    if not codes and not incident.family.rules:
+        return "no rule looks for this"
     if whole:
-        return "nothing is found in these files, not even with --preview --certainty unknown"
-    return "nothing is found in these files; --preview and --certainty unknown look for more"
+        return "no finding in these files fits, not even with --preview --certainty unknown"
+    return "no finding in these files fits; --preview and --certainty unknown look for more"
 
 
 # Files and lines
