@@ -109,6 +109,7 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
             "is 0",
             Certainty.MUST,
             fixes,
+            help=better(y).removeprefix("; "),
         )
 
 

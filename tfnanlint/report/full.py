@@ -110,8 +110,9 @@ class Full:
         yield ""
 
     def _step(self, step: Step, source: Source) -> Iterator[str]:
-        """A step on one line: a long expression is shortened, its value is not; then the function
-        is left out. The calls follow on lines of their own where they have no room even so.
+        """A step on one line: a long expression is shortened, its value is not; then, and for words
+        that would not fit, the function is left out. The calls follow on lines of their own where
+        they have no room even so.
         """
         place = where(step, source)
         shorter = place.removesuffix(f" in {escape(step.function)}")
@@ -126,7 +127,7 @@ class Full:
             (shorter, value, 0),
         ):
             room = self._view.width - len(f"  from {lead}: {tail}")
-            if room >= min(least, len(text)):
+            if room >= (min(least, len(text)) if value else len(text)):
                 break
         text = clipped(text, max(LEAST_SHOWN, room))
         yield f"  {self._paint('label', 'from ')}{lead}: {text}{tail}"
