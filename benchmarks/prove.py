@@ -56,6 +56,12 @@ class Tally:
     def add(self, source: Source, finding: Finding, verdict: Verdict) -> None:
         self.verdicts.append((source, finding, verdict))
 
+    def split(self, unexplained: int) -> str:
+        """How many findings are proved, have a reviewed reason, or have neither."""
+        proved = sum(verdict.is_proved for _, _, verdict in self.verdicts)
+        reasoned = len(self.verdicts) - proved - unexplained
+        return f"  {proved} proved, {reasoned} with a reviewed reason, {unexplained} with neither"
+
     def lines(self, listed: bool):
         counts = Counter(verdict.proof for _, _, verdict in self.verdicts)
         total = max(1, len(self.verdicts))
@@ -139,7 +145,9 @@ def main() -> int:
                 lines.flush()
             print("\n".join(tally.lines(arguments.list)), flush=True)
             if name in ("programs", "want sites"):
-                failures += reviewed(tally, needed)
+                unexplained = reviewed(tally, needed)
+                failures += unexplained
+                print(tally.split(len(unexplained)), flush=True)
         print(f"TensorFlow was loaded in {prover.started:.1f} s")
     if arguments.wants:
         stale = [reason for reason in reasons() if reason not in needed]

@@ -105,10 +105,11 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             clip,
             "x",
-            "the upper bound is the maximum of the values, so it has no effect; below the "
-            "lower bound the gradient is 0, so nothing is learned there" + better(y),
+            "the upper bound is the largest value: no effect; below the lower one the gradient "
+            "is 0",
             Certainty.MUST,
             fixes,
+            help=better(y).removeprefix("; "),
         )
 
 

@@ -129,8 +129,8 @@ def message(masked: Masked, here: Context) -> str:
     )
     what = "logarithm" if site.op.name in LOGARITHMS else NAMES[site.op.name]
     return (
-        f"'{name}' {where} clips the value of this {what}, not its gradient, which is NaN (0 * "
-        f"inf) where the input is {edge} and 0 where the clip applies"
+        f"'{name}' {where} clips this {what}, not its gradient, which is NaN where the input "
+        f"is {edge}"
     )
 
 

@@ -154,15 +154,11 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
             f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is lost, and the result is 0 at p = 1"
         )
     elif lost.modes == ("xla",):
-        why = (
-            f"the {eps} is lost in {dtype} under XLA (jit_compile, Keras fit on a GPU), which "
-            f"reorders the sum to 1 + {eps} - p: the result is 0 at p = 1"
-        )
+        why = f"XLA (jit_compile, Keras fit on a GPU) computes 1 + {eps} - p: 0 at p = 1 in {dtype}"
     else:
         why = (
-            f"the {eps} is lost in {dtype} as soon as the code is compiled (tf.function, Keras "
-            f"fit, XLA and TF1 graphs reorder the sum to 1 + {eps} - p): the result is 0 at p = "
-            "1"
+            f"compiled code (tf.function, Keras fit, XLA) computes 1 + {eps} - p: 0 at p = 1 in "
+            f"{dtype}"
         )
     yield here.finding(
         site,

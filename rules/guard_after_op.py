@@ -60,7 +60,7 @@ WORDS = {
 }
 # Where it shows, by the modes in which it does.
 WHERE = {
-    ("xla",): "under XLA (jit_compile, Keras fit on a GPU) and stays 0 in other modes",
+    ("xla",): "under XLA",
     ("eager", "graph"): "in eager mode and tf.function, but not under XLA",
     ALWAYS: "in every mode",
 }
@@ -109,8 +109,8 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        f"the guard comes after the {what}, whose gradient is Inf at 0: the gradient becomes "
-        f"NaN {WHERE[modes]}",
+        f"the guard comes after the {what}, whose gradient is Inf at 0: the gradient is NaN "
+        f"{WHERE[modes]}",
         max(grades),
         late_guard_repairs.repaired(here, site, guard),
         modes=modes,

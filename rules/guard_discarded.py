@@ -27,10 +27,7 @@ https://github.com/one-leaf/tensorflow/issues/6 (a clip_by_value on a line of it
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, ast, roles, rule
 
-THROWN_AWAY = (
-    "the result of this guard is not used: tensors do not change in place, so the "
-    "value stays unguarded"
-)
+THROWN_AWAY = "the result of this guard is not used: tensors do not change in place"
 CHECK = "tf.debugging.check_numerics"
 GRAPHS = ("placeholder", "Session", "disable_v2_behavior", "disable_eager_execution")
 

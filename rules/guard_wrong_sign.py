@@ -145,5 +145,5 @@ def raised(guard: Site, node: ast.expr | None, log: Site, here: Context) -> list
         node=node,
         title=f"raise the floor to {eps}",
         claim=Claim.SHIFTED,
-        cost=f"values below {eps} become {eps} and get no gradient",
+        cost=f"no gradient below {eps}",
     )

@@ -66,14 +66,14 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
             x=argument(exp, "x", "exponent"),
         )
     what, end = (
-        ("square root", "the gradient NaN, above 88 the result is inf")
+        ("square root", "NaN gradient below -87 (in float32), inf above 88")
         if power > 0
-        else ("reciprocal square root", "the result inf")
+        else ("reciprocal square root", "inf below -87 (in float32)")
     )
     yield here.finding(
         root,
         root.op.main,
-        f"{what} of an exponential: below -87 (in float32) the exponential is 0 and {end}",
+        f"{what} of an exponential: {end}",
         Certainty.MAY,
         fixes,
     )

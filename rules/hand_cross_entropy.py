@@ -91,14 +91,12 @@ ENTROPY = (
 )
 
 
-def why(*probabilities: Probability, is_lost: bool = False) -> str:
+def why(*probabilities: Probability, categorical: bool = False, is_lost: bool = False) -> str:
     """What goes wrong, where a guard holds or `is_lost`."""
     if any(one.guard for one in probabilities) and not is_lost:
-        return (
-            "the guard keeps the loss finite, but the gradient vanishes where the output is "
-            "confidently wrong"
-        )
-    return "the loss is inf and its gradient NaN as soon as the output rounds to 0 or 1"
+        return "the guard leaves no gradient for confidently wrong outputs"
+    name, ends = ("softmax", "0") if categorical else ("sigmoid", "0 or 1")
+    return f"it is inf, its gradient NaN, once the {name} rounds to {ends}"
 
 
 def advice(*probabilities: Probability) -> str:
@@ -136,8 +134,7 @@ def binary(
         "x",
         ENTROPY
         if entropy
-        else "binary cross-entropy written by hand on a sigmoid: "
-        f"{why(*loss.probabilities, is_lost=is_lost)}",
+        else f"cross-entropy written by hand: {why(*loss.probabilities, is_lost=is_lost)}",
         Certainty.MAY,
         fixes(),
         node=loss.whole,
@@ -168,7 +165,7 @@ def categorical(
     yield here.finding(
         log,
         "x",
-        f"cross-entropy written by hand on a softmax: {why(logarithm)}",
+        f"cross-entropy written by hand: {why(logarithm, categorical=True)}",
         Certainty.MAY,
         fixes(),
         node=products[-1],

@@ -82,17 +82,11 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         else []
     )
     form = "exp(x) * mask / sum(exp(x) * mask)" if masked else "exp(x) / sum(exp(x))"
-    none = (
-        ""
-        if guard
-        else ", or all of them underflow or are masked"
-        if masked
-        else ", or all of them underflow"
-    )
+    none = "" if guard else " or all underflow or are masked" if masked else " or all underflow"
     yield here.finding(
         quotient,
         "x",
-        f"softmax written as {form}: the result is NaN as soon as one exponential overflows{none}",
+        f"softmax as {form}: NaN where one exponential overflows{none}",
         Certainty.MAY,
         fixes,
         covers=logarithm(quotient, here),

@@ -64,8 +64,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     fixes = stable(log, sigmoid, complement, here)
     if complement:
         message = (
-            "logarithm of 1 - sigmoid, which is 0 as soon as the sigmoid rounds to 1: "
-            "the loss is inf and its gradient NaN"
+            "logarithm of 1 - sigmoid, which can round to 0: the loss is inf and its gradient NaN"
         )
     else:
         message = (

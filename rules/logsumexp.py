@@ -68,8 +68,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "logarithm of a sum of exponentials: the result is inf as soon as one exponential "
-        "overflows, -inf when all underflow, and the gradient NaN",
+        "logarithm of a sum of exponentials: inf once one overflows, -inf once all underflow",
         Certainty.MAY,
         fixes,
     )

@@ -53,7 +53,6 @@ from tfnanlint.api import (
     repairs,
     rule,
     traits,
-    value_in_words,
 )
 
 
@@ -141,11 +140,8 @@ def edge_of(log: Site) -> str:
 
 
 def message(log: Site) -> str:
-    x = log.value("x")
-    known = f" of {value_in_words(x)}" if x.known else ""
     return (
-        f"a product does not mask this logarithm{known}: where its input is {edge_of(log)}, "
-        "0 * inf is NaN"
+        f"a product does not mask this logarithm: where its input is {edge_of(log)}, 0 * inf is NaN"
     )
 
 

@@ -103,12 +103,10 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     fixes = mask_first(choice, kept, test, here)
     name = here.text(choice.node.func)
     label = label_behind(kept, choice.point) if not fixes else ""
-    first = f"; replace NaN in '{label}' first" if label else ""
     yield here.finding(
         choice,
         None,
-        f"'{name}' hides NaN from the loss, but not from the gradient: the loss stays finite "
-        f"while the weights behind this value become NaN{first}",
+        f"'{name}' hides NaN from the loss, not from the gradient: weights before it become NaN",
         Certainty.MAY,
         fixes,
         help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,

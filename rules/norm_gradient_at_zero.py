@@ -99,7 +99,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         norm,
         "x",
-        f"{what}, but its gradient is NaN (x / norm(x) is 0 / 0){where}",
+        f"{what}, but its gradient is NaN{where}",
         certainty,
         fixes(norm, here, late),
         help=help,

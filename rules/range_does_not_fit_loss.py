@@ -76,7 +76,7 @@ RIGHT = {
     "msle": "softplus",
 }
 DENSE = ("Dense", "dense")
-COST = "the network computes a different function: train it again"
+COST = "the network changes: train it again"
 
 
 @rule(

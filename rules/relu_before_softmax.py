@@ -93,8 +93,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        f"relu feeds {what}: logits below 0 become 0 and get no gradient; where all logits are "
-        "below 0, nothing is learned",
+        f"relu feeds {what}: logits below 0 become 0 and get no gradient",
         Certainty.MAY,
         without(relu, here),
     )
@@ -122,7 +121,7 @@ def without(relu: Site, here: Context) -> list[Fix]:
     keep: dict[str, Any] = dict(
         title="remove the relu",
         claim=Claim.SHIFTED,
-        cost="the network computes a different function: train it again",
+        cost="the network changes: train it again",
     )
     if relu.op.name in relu_outputs.RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []

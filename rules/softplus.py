@@ -77,8 +77,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         log,
         "x",
-        "softplus written as log(1 + exp(x)): for large x the exponential overflows, so the "
-        "result is inf and the gradient NaN",
+        "softplus written as log(1 + exp(x)): for large x the result is inf, its gradient NaN",
         Certainty.MAY,
         fixes,
         doubtful=moved_far(exp.value("x"), here),

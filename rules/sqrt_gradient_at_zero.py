@@ -166,11 +166,7 @@ def origin(x) -> str:
     if total is not None and made_by(
         total.value("x"), "tf.square", "tf.pow", "tf.math.squared_difference", "tf.multiply"
     ):
-        return (
-            "a sum of squares, which is 0 when every term is"
-            if total.op.name == "tf.reduce_sum"
-            else ("a mean of squares, which is 0 when every term is")
-        )
+        return "a sum of squares" if total.op.name == "tf.reduce_sum" else "a mean of squares"
     if x.exact:
         return "0"
     return value_in_words(x)

@@ -111,13 +111,12 @@ def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
 def message(root: Site, of_variance: bool) -> str:
     if root.op.name == "K.sqrt":
         return (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes 0 or negative where x "
-            "hardly varies: K.sqrt returns 0 with a NaN gradient"
+            "square root of mean(x^2) - mean(x)^2, which rounding can make 0 or negative: "
+            "K.sqrt returns 0 with a NaN gradient"
         )
     if of_variance:
         return (
-            "square root of mean(x^2) - mean(x)^2, which rounding makes negative where x "
-            "hardly varies: the result and its gradient are NaN"
+            "square root of mean(x^2) - mean(x)^2, which rounding can make negative: then it is NaN"
         )
     value = value_in_words(root.value("x"))
     return f"square root of {value}: below 0 the result and its gradient are NaN"
@@ -142,7 +141,7 @@ def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Cont
         node=node,
         title=f"keep {what} at or above {bound}",
         claim=Claim.SHIFTED,
-        cost=f"values below {bound} become {bound} and get no gradient",
+        cost=f"no gradient below {bound}",
         **holes,
     )
 

@@ -68,8 +68,7 @@ def check(std: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         std,
         "x",
-        "standard deviation of equal values: the result is 0, but its gradient is NaN (the "
-        f"derivative of the square root is infinite at 0){where}",
+        f"standard deviation of equal values: the result is 0, but its gradient is NaN{where}",
         Certainty.MAY,
         fixes,
         modes=("xla",) if late else ("eager", "graph", "xla"),

@@ -64,8 +64,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     yield here.finding(
         site,
         None,
-        "the debugger of TensorFlow 1 needs a terminal and a session; "
-        "tf.debugging.enable_check_numerics() stops at the first NaN without them",
+        "the debugger of TensorFlow 1 needs a terminal and a session",
         Certainty.MAY if optional(site, here) else Certainty.MUST,
         fixes,
         help="" if fixes else "call tf.debugging.enable_check_numerics() before the model is built",

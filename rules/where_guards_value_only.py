@@ -145,8 +145,8 @@ def message(masked: Masked, here: Context, xla: bool) -> str:
     ).split("(")[0]
     same_line = masked.choice.node.lineno == masked.site.node.lineno
     where = "around it" if same_line else f"on {here.line(masked.choice.node)}"
-    gradient = "NaN (0 * inf) under XLA, and 0 in other modes" if xla else "NaN there (0 * inf)"
+    gradient = "NaN under XLA, and 0 in other modes" if xla else "NaN"
     return (
-        f"'{name}' {where} replaces the result where the input is {masked.domain.outside}, but not "
-        f"the gradient, which is {gradient}"
+        f"'{name}' {where} hides the result where the input is {masked.domain.outside}, but not "
+        f"its gradient, {gradient}"
     )

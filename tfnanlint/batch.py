@@ -1,4 +1,4 @@
-"""Checking repositories that are held in memory: the same analysis, without the disk.
+"""Checks repositories that are held in memory, without the disk.
 
     from tfnanlint.batch import Repository, lint
 

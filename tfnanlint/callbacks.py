@@ -1,4 +1,4 @@
-"""For `model.fit`: a callback that says where a NaN loss may come from.
+"""A callback for `model.fit` that says where a NaN loss may come from.
 
 model.fit(x, y, callbacks=[tfnanlint.callbacks.ExplainNaN()])
 """

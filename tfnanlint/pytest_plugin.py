@@ -1,5 +1,5 @@
-"""For pytest: `--tfnanlint-trace` runs the tests with every operation of TensorFlow checked, and
-says of a test that meets NaN or Inf which finding explains it. Importing this loads nothing else.
+"""A pytest plugin: `--tfnanlint-trace` checks every TensorFlow operation during the tests, and
+names the finding that explains the NaN or Inf of a test. Importing this loads nothing else.
 """
 
 from __future__ import annotations

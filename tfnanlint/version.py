@@ -1,3 +1,3 @@
-"""The version of tfnanlint, for those who may not import the rest of the package."""
+"""The version of tfnanlint, in a module that any package may import."""
 
 __version__ = "0.1.0"

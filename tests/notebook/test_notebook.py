@@ -460,7 +460,7 @@ def test_what_is_shown_of_a_broken_cell(shell, monkeypatch):
         "  1 | y = tf.log(tf.nn.softmax(z))\n"
         "    |     ^^^^^^^^^^^^^^^^^^^^^^^^ between 0 and 1\n"
         "  from cell 3, line 1: its argument is between 0 and 1\n"
-        "  fix: use log_softmax (same result, at least as accurate)\n"
+        "  fix: use log_softmax (same result)\n"
         "    + y = tf.nn.log_softmax(z)\n"
         "\n"
         "Found 1 error and 1 warning (1 file read, 1 uses TensorFlow or Keras).\n"

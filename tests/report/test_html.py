@@ -145,9 +145,14 @@ def test_a_finding_has_all_that_is_known():
     ]
 
 
+def tags(text: str) -> list[str]:
+    """The tags of a page, except where a path may be broken, which is behind each slash."""
+    return [tag for tag, _ in Elements(text).found if tag != "wbr"]
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_of_a_file_becomes_markup(text):
-    usual = [tag for tag, _ in Elements(page(sample(verdict=proved()))).found]
+    usual = tags(page(sample(verdict=proved())))
     code = text.replace("\n", " ").replace("\udcff", "").replace("\x00", "")
     source = Source(f"na{text}me.py", f"y = log({code!r})\n")
     found = finding(
@@ -161,7 +166,7 @@ def test_nothing_of_a_file_becomes_markup(text):
         verdict=proved(code),
     )
     out = page(Checked(source, (found,)))
-    assert [tag for tag, _ in Elements(out).found] == usual
+    assert tags(out) == usual
     out.encode("utf-8")
     assert data_of(out)["findings"][0]["lines"][0][2].startswith("y = log(")
 

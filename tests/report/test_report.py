@@ -9,10 +9,12 @@ import json
 import os
 import re
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
 from tfnanlint.diagnostics.findings import (
+    Call,
     Certainty,
     Claim,
     Differentiated,
@@ -230,7 +232,7 @@ model.py:3:5: warning: TFN101 [*] log of a softmax, which reaches 0
   3 | y = tf.math.log(p)
     |     ^^^^^^^^^^^^^^ between 0 and 1
   from line 2 in f: tf.nn.softmax(z) is between 0 and 1
-  fix: use log_softmax (same result, at least as accurate)
+  fix: use log_softmax (same result)
     + y = tf.nn.log_softmax(z)
 
 """
@@ -280,7 +282,8 @@ def test_text_is_wrapped_and_no_word_is_broken(columns, verbose):
     text = full(found, source, view=View(PLAIN, columns, verbose))
     assert all(width(line) <= columns for line in text.splitlines())
     assert all(len(re.findall(rf"\b{word}\b", text)) == 3 for word in message.split())
-    assert f"new = {code}" in re.sub(r"\n *\+ {3,}", " ", text)
+    shown = code if verbose else "tf.math.log(value0 + value1 "
+    assert f"new = {shown}" in re.sub(r"\n *\+ {3,}", " ", text)
 
 
 def test_the_trailing_comment_goes_before_code_is_folded():
@@ -308,6 +311,10 @@ def test_steps_that_change_nothing_are_left_out():
     assert rows("unbounded", "unbounded") == []
     assert rows("between 0 and 1", "at least 0") == [1]
     assert rows("between 0 and 1", "between 0 and 2", "between 0 and 3") == [1, 2]
+    assert rows("between 0 and 1", "unbounded", "between 0 and 5") == [1]  # softmax is never more
+    layer = replace(step(1, "at least 0"), made=Call("other.py", 7, "Dense"))
+    of_layers = finding(SOURCE, "p", trace=(layer, step(2, "at least 0"), step(3, "at least 2")))
+    assert [one.row for one in deciding_steps(of_layers)] == [1]
     unknown = Step("other.py", Span(0, 0), 9, "nothing is known about parameter 'x' of f()")
     found = finding(SOURCE, "p", trace=(step(1, "unbounded"), unknown))
     assert [one.row for one in deciding_steps(found)] == [9]

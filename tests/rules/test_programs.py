@@ -322,17 +322,27 @@ def test_conditions_tell_sound_from_broken_runs():
 
 @pytest.mark.parametrize("columns", [80, 100, 120])
 def test_the_default_output_is_short_and_as_wide_as_the_terminal(columns):
-    """At most 9 lines a finding on average over the programs, and no line is wider than it may be."""
+    """At most 9 lines a finding on average over the programs, closing lines and all; no line is wider
+    than it may be, and no name is broken.
+    """
     command = [sys.executable, "-m", "tfnanlint", "check", "fixtures/programs", "--isolated"]
-    environment = {**os.environ, "COLUMNS": str(columns)}
+    root = PROGRAMS.parents[1]
     done = subprocess.run(
-        command, cwd=PROGRAMS.parents[1], capture_output=True, text=True, env=environment
+        command,
+        cwd=root,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": str(columns)},
     )
-    report = done.stdout.partition("\nFound ")[0]
-    lines = report.splitlines()
-    findings = len(re.findall(r"^fixtures/\S+:\d+:\d+: ", report, re.M)) + report.count(
-        "  fixtures/"
-    )
+    lines = done.stdout.splitlines()
+    places = [re.match(r" {0,2}(fixtures/\S+\.py):\d+:\d+: ", line) for line in lines]
+    findings = sum(place is not None for place in places)
     assert findings > 50
-    assert len(lines) <= (9 if columns >= 100 else 10.5) * findings
-    assert max(map(len, done.stdout.splitlines())) <= columns
+    assert len(lines) <= 9 * findings
+    assert max(map(len, lines)) <= columns
+    names: set[str] = set()
+    for place, line in zip(places, lines):
+        if place:
+            names = set(re.findall(r"\w+", (root / place[1]).read_text(encoding="utf-8")))
+        if framed := re.match(r" +\d+ \| (.*)", line):
+            assert set(re.findall(r"\w+", framed[1])) <= names, line

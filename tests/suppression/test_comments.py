@@ -90,6 +90,8 @@ def test_what_it_does_not_hide(shell, body, expected):
         ("# tfn: ignore[log-of-nonpositive]", "log-of-nonpositive is not found here"),
         ("# tfn: ignore[TFN102]", "`TFN102` is not a rule code; did you mean `TFN101`?"),
         ("# tfn: ignore[]", "names no rule"),
+        ("# tfn: disable=TFN301", "write `# tfn: ignore[TFN101]`"),
+        ("# tfnanlint: ignore[TFN301]", "write `# tfn: ignore[TFN101]`"),
         ("# noqa: TFN101", "TFN101 is not found here"),
         ("# noqa: TFN199, E501", "`TFN199` is not a rule code"),
     ],

@@ -26,6 +26,8 @@ keras3_progress_bar | loss-is-nan |  |  | gan_tf2.py:21 TFN302
 numpy_warning | numpy-warning | log | segment_keras.py:18 | segment_keras.py:14 TFN101
 printed_loss | loss-is-nan |  |  | gan_tf2.py:21 TFN302
 tf112_check_numerics_of_loss | check-numerics-of-loss | CheckNumerics | mnist_tf1.py:15 | mnist_tf1.py:14 TFN301
+printed_loss_without_colon | loss-is-nan |  |  | gan_tf2.py:21 TFN302
+tf113_eigen_gpu | eigen | SelfAdjointEigV2 | kernels.py:23 | kernels.py:22 TFN102
 tf114_ctc | ctc |  |  |
 tf114_estimator | nan-loss-hook |  |  | gan_tf2.py:21 TFN302
 tf114_model_diverged | nan-loss-hook |  |  | gan_tf2.py:21 TFN302
@@ -38,6 +40,8 @@ tf211_check_numerics | check-numerics |  | gan_tf2.py:36 | gan_tf2.py:21 TFN302
 tf221_check_numerics_eager | enable-check-numerics | Log | gan_tf2.py:21 | gan_tf2.py:21 TFN302
 tf221_check_numerics_of_gradient | enable-check-numerics | Log | gan_tf2.py:21 | gan_tf2.py:21 TFN302
 tf221_cholesky_warning | cholesky |  |  | kernels.py:11 TFN108
+tf221_eigen | eigen |  | kernels.py:23 | kernels.py:22 TFN102
+tf221_histogram_fixed_width | histogram-fixed-width |  | tone_tf2.py:13 | tone_tf2.py:8 TFN102
 tf221_not_invertible | not-invertible |  | kernels.py:17 | kernels.py:17 TFN108
 tf23_check_numerics_of_graph | enable-check-numerics | Log | gan_tf2.py:21 | gan_tf2.py:21 TFN302
 tf24_summary_histogram_notebook | summary-histogram |  |  | gan_tf2.py:14 TFN202
@@ -87,9 +91,15 @@ def test_every_log_is_expected():
     assert {path.stem for path in LOGS.glob("*.log")} == {row[0] for row in ROWS} | {"nothing"}
 
 
+def test_a_message_that_no_rule_looks_for_is_not_said_to_be_of_no_finding(checked):
+    (incident, *_) = incidents(read("tf114_ctc"))
+    assert explained(incident, PROGRAMS, checked).nothing == "no rule looks for this"
+
+
 def test_a_log_without_nan_has_no_incident():
     assert incidents(read("nothing")) == []
     assert incidents("loss: 0.31 - nanny: 4\nINFO: maintenance\nfile nan.py, line 3") == []
+    assert incidents("the loss nan-guard is on\nloss information follows\nloss inf_mask 1") == []
 
 
 def test_families_name_rules_that_exist():
@@ -105,6 +115,8 @@ def test_progress_gives_epoch_and_step():
     assert (by_name["keras2_progress_bar"].epoch, by_name["keras2_progress_bar"].step) == (1, 1)
     assert by_name["keras2_terminate_on_nan"].step == 38
     assert by_name["printed_loss"].step == 300
+    without_colon = by_name["printed_loss_without_colon"]
+    assert (without_colon.epoch, without_colon.step, without_colon.value) == (3, 300, "nan")
     assert by_name["keras2_infinite_loss"].step == 100
     assert by_name["keras2_infinite_loss"].value == "inf"
     assert by_name["tf114_model_diverged"].step == 4100

@@ -26,6 +26,7 @@ STORIES = {
     "s06_patch_ratio_tf2": ("RealDiv", 28, "TFN102"),
     "s08_wgan_gp_keras": ("SqrtGrad", 33, "TFN202"),
     "s09_norm_mask_tf1": ("SqrtGrad", 38, "TFN201"),
+    "s09_norm_mask_keras": ("SqrtGrad", 19, "TFN201"),
 }
 _MARK = re.compile(r"# trace: (?P<op>\w+) (?P<code>TFN\d+)")
 EXPECTED = {

@@ -185,12 +185,23 @@ def fix_words(chosen: Slices, answer: dict[str, Any]) -> str:
 def _on_witness(answer: dict[str, Any]) -> str:
     """What the original and the repaired slice give on a witness."""
     if not answer["mended"]:
-        return "NaN or Inf is left on this input"
+        return f"{_left(answer)} on this input"
     return _BEFORE_AND_AFTER.get(answer["kind"], "NaN before, finite after").replace(
         "NaN before", "Inf before" if answer["said"].endswith("inf") else "NaN before"
     )
 
 
+def _left(answer: dict[str, Any]) -> str:
+    """What a fix that does not help leaves as it was."""
+    return _STILL.get(answer["kind"], "NaN or Inf is left")
+
+
+_STILL = {
+    "error": "the error is left",
+    "dead": "the gradient is still 0",
+    "digits": "the rounding error is left",
+    "test": "the condition is still wrong for NaN",
+}
 _BEFORE_AND_AFTER = {
     "error": "an error before, finite after",
     "dead": "gradient 0 before, alive after",
@@ -205,7 +216,7 @@ def refusal(chosen: Slices, answer: dict[str, Any]) -> str:
     if chosen.fix is None or compared is None:
         return ""
     if answer["mended"] is False:
-        return f"NaN or Inf is left on an input that shows it ({answer['said']})"
+        return f"{_left(answer)} on an input that shows it ({answer['said']})"
     if not compared["alive"]:
         return "after it a gradient is 0 on an ordinary input where it was not"
     if compared["wrong"] and chosen.fix.claim.safe:

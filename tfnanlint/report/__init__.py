@@ -1,4 +1,4 @@
-"""Output: one format a module. Text that a file or its name supplies is escaped before a person's
+"""Output formats, one module each. Text that a file or its name supplies is escaped before a person's
 terminal sees it.
 """
 

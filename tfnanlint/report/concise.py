@@ -20,7 +20,7 @@ def header(finding: Finding, checked: Checked, view: View) -> list[str]:
     """The same as lines of the width of a view."""
     plain = _lead(finding, checked, PLAIN.paint)
     first, *others = wrapped(message(finding), view.width, plain, "    ")
-    return [_lead(finding, checked, view.paint) + first[len(plain) :], *others]
+    return [(_lead(finding, checked, view.paint) + first[len(plain) :]).rstrip(), *others]
 
 
 def _lead(finding: Finding, checked: Checked, paint: Paint) -> str:

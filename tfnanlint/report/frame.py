@@ -8,6 +8,7 @@ import linecache
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from textwrap import dedent
 
 from tfnanlint.diagnostics.findings import Edit
@@ -20,6 +21,7 @@ MAX_CHANGED = 480  # columns of one line of a mini diff, which is folded
 MAX_ROWS = 8  # of one frame or one mini diff
 BRIEF_ROWS = 4
 _TAB = "    "
+_MORE = "..."
 
 
 def shown(text: str) -> str:
@@ -55,20 +57,56 @@ class Frame:
     label: str = ""
 
 
+def _limits(line: str, start: int, end: int, columns: int) -> tuple[int, int]:
+    """The part of a line that is printed where code points start to end are marked: all but the
+    indentation if that is enough, else whole words around the mark.
+    """
+    if len(line) <= columns:
+        return 0, len(line)
+    indent = min(start, len(line) - len(line.lstrip()))
+    if len(line) - indent <= columns:
+        return indent, len(line)
+    columns = max(20, columns - 6)
+    left = indent
+    if end - indent > columns:
+        left = max(indent, min(start - columns // 4, len(line) - columns))
+    right = min(len(line), left + columns)
+    while indent < left < start and _in_word(line, left):
+        left += 1
+    whole = right
+    while start < whole and _in_word(line, whole):
+        whole -= 1
+    return left, whole if whole > start else right
+
+
+def _in_word(line: str, at: int) -> bool:
+    """Whether a line cut before a code point is cut inside a name or a number."""
+    return at < len(line) and all(one.isalnum() or one in "_." for one in line[at - 1 : at + 1])
+
+
 def _window(line: str, start: int, end: int, columns: int) -> tuple[str, str, str]:
     """A line as printed, cut in three: before, inside and after code points start to end; long
     parts shortened.
     """
     line = without_comment(line, columns) if end <= columns else line
-    if len(line) <= columns:
-        return shown(line[:start]), shown(line[start:end]), shown(line[end:])
-    columns = max(20, columns - 6)
-    left = 0 if end <= columns else max(0, min(start - columns // 4, len(line) - columns))
-    right = min(len(line), left + columns)
-    before = ("..." if left else "") + shown(line[left:start])
+    left, right = _limits(line, start, end, columns)
+    before = ("..." if line[:left].strip() else "") + shown(line[left:start])
     inside = shown(line[start : min(end, right)])
     after = shown(line[end:right]) + ("..." if right < len(line) else "")
     return before, inside, after
+
+
+def is_shown_whole(source: Source, marked: Span, part: Span, columns: int) -> bool:
+    """Whether the frame of a marked span in one line shows all of a part of that line, but for a
+    comment.
+    """
+    row, column = source.position(marked.start)
+    start = source.line_starts[row - 1]
+    end = column - 1 + marked.end - marked.start
+    line = source.line_text(row)
+    line = without_comment(line, columns) if end <= columns else line
+    left, right = _limits(line, column - 1, end, columns)
+    return left <= part.start - start and (part.end - start <= right or right == len(line))
 
 
 def frame(source: Source, span: Span, shape: Frame, paint: Paint) -> list[str]:
@@ -140,19 +178,69 @@ def mini_diff(
     edits: Sequence[Edit],
     paint: Paint,
     columns: int = MAX_COLUMNS,
-    framed: str = "",
+    framed: str | None = None,
 ) -> list[str]:
     """What a fix removes and adds, line by line; edits that share lines are shown together. What
-    all lines are indented by is left out, and a long line goes on in the next. A removed line that
-    is `framed`, right above, is not repeated.
+    all lines are indented by is left out, and a long line goes on in the next. In the brief form,
+    below a frame, the removed line that is `framed` is not repeated, if there is one, and what an
+    old and a new line share is left out where they are too long.
     """
-    shown = [one for one in changes(source, edits) if one != ("minus", framed) or not framed]
-    texts = dedent("\n".join(text for _, text in shown)).split("\n")
+    changed = changes(source, edits)
+    texts = dedent("\n".join(_clipped(text) for _, text in changed)).split("\n")
+    if framed is not None:
+        texts = _narrowed(changed, texts, columns - 2)
     lines: list[str] = []
-    for (kind, _), text in zip(shown, texts):
-        sign = "-" if kind == "minus" else "+"
-        lines += [paint(kind, f"{sign} {part}") for part in _folded(_clipped(text), columns - 2)]
+    for (kind, whole), text in zip(changed, texts):
+        if (kind, whole) != ("minus", framed) or not framed:
+            sign = "-" if kind == "minus" else "+"
+            lines += [paint(kind, f"{sign} {part}") for part in _folded(text, columns - 2)]
     return lines
+
+
+def _narrowed(changed: Sequence[tuple[str, str]], texts: Sequence[str], columns: int) -> list[str]:
+    """The texts of changed lines: those of a removed line and of the added one in its place without
+    what both begin and end with, where they are longer than `columns`. The last lines of what is
+    removed and what is added are of one place.
+    """
+    narrow = [without_comment(text, columns) for text in texts]
+    runs = [list(run) for _, run in groupby(range(len(changed)), key=lambda at: changed[at][0])]
+    for removed, added in zip(runs, runs[1:]):
+        if changed[removed[0]][0] != "minus":
+            continue
+        for old, new in zip(reversed(removed), reversed(added)):
+            narrow[old], narrow[new] = _without_shared(narrow[old], narrow[new], columns)
+    return narrow
+
+
+def _without_shared(old: str, new: str, columns: int) -> tuple[str, str]:
+    """Two texts without so much of their common start, then end, that both have `columns`; as they
+    are where that is not enough.
+    """
+    shorter = old, new
+    for opening in (True, False):
+        excess = max(map(len, shorter)) - columns
+        if excess > 0:
+            cut = _shared(*shorter, excess + len(_MORE), opening)
+            shorter = tuple(_left_out(text, cut, opening) for text in shorter)
+    return shorter if max(map(len, shorter)) <= columns else (old, new)
+
+
+def _left_out(text: str, cut: int, opening: bool) -> str:
+    if cut <= len(_MORE):
+        return text
+    return _MORE + text[cut:] if opening else text[:-cut] + _MORE
+
+
+def _shared(old: str, new: str, least: int, opening: bool) -> int:
+    """How many code points at the start or end of two texts can be left out of both, so that whole
+    words are left: `least` or a few more, or as many as there are.
+    """
+    if not opening:
+        old, new = old[::-1], new[::-1]
+    same = len(os.path.commonprefix((old, new)))
+    marks = " ([," if opening else " )],"
+    cuts = [at for at in range(1, same + 1) if old[at - 1] in marks]
+    return next((at for at in cuts if at >= least), cuts[-1] if cuts else 0)
 
 
 def _folded(text: str, columns: int) -> list[str]:

@@ -13,10 +13,18 @@ from tfnanlint.diagnostics.grades import NOTE, grade
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import PLAIN, View, applicable, escape, url
 from tfnanlint.report.concise import header, line
-from tfnanlint.report.frame import Frame, frame, line_at, line_elsewhere, mini_diff, without_comment
+from tfnanlint.report.frame import (
+    Frame,
+    frame,
+    is_shown_whole,
+    line_at,
+    line_elsewhere,
+    mini_diff,
+)
 from tfnanlint.report.verdicts import sentence
 from tfnanlint.report.wrap import clipped, wrapped
 from tfnanlint.syntax.source import Location, Source
+from tfnanlint.syntax.spans import Span
 from tfnanlint.values.words import UNBOUNDED
 
 MAX_NOTES = 10
@@ -28,6 +36,11 @@ PROMISE = {
     Claim.EQUAL: "same result, at least as accurate",
     Claim.EQUAL_WHERE_FINITE: "same result wherever the original was finite",
     Claim.SHIFTED: "changes results",
+}
+_PROMISE_IN_SHORT = {
+    **PROMISE,
+    Claim.EQUAL: "same result",
+    Claim.EQUAL_WHERE_FINITE: "same result where finite",
 }
 _MODES = {"eager": "eager", "graph": "tf.function", "xla": "XLA (jit_compile)", "gpu": "GPUs"}
 _EVERYWHERE = {"eager", "graph", "xla"}
@@ -87,9 +100,9 @@ class Full:
             yield from self._indented("executed: ", escape(verdict))
         best = applicable(finding, checked.unsafe_fixes) or next(iter(finding.fixes), None)
         if best is not None:
-            option = "" if best.claim.safe or checked.unsafe_fixes else " with --unsafe-fixes"
-            yield from self._indented(f"fix{option}: ", _in_short(best))
-            framed = _framed_line(finding, source, self._view.columns(gutter + 3))
+            label = "fix: " if best.claim.safe or checked.unsafe_fixes else "unsafe fix: "
+            yield from self._indented(label, _in_short(best))
+            framed = _framed_line(finding, best, source, self._view.columns(gutter + 3))
             yield from (f"    {text}" for text in self._diff(source, best, 4, framed))
         label, hint = _hint(finding)
         if hint:
@@ -97,24 +110,28 @@ class Full:
         yield ""
 
     def _step(self, step: Step, source: Source) -> Iterator[str]:
-        """A step on one line; a long expression is shortened, its value is not. Where that is too
-        long, too, the function is left out. The calls follow on lines of their own where they have
-        no room.
+        """A step on one line: a long expression is shortened, its value is not; then, and for words
+        that would not fit, the function is left out. The calls follow on lines of their own where
+        they have no room even so.
         """
         place = where(step, source)
+        shorter = place.removesuffix(f" in {escape(step.function)}")
         value = f" is {step.value}" if step.value else ""
         text = escape(step.text.removesuffix(value))
-        ways, tail = escape(called(step, source)), escape(value)
-        if len(f"  from {place}: {clipped(text, LEAST_ROOM)}{tail}{ways}") <= self._view.width:
-            tail, ways = tail + ways, ""
-        room = self._view.width - len(f"  from {place}: {tail}")
-        if room < min(LEAST_SHOWN, len(text)):
-            shorter = place.removesuffix(f" in {escape(step.function)}")
-            room += len(place) - len(shorter)
-            place = shorter
+        ways, value = escape(called(step, source)), escape(value)
+        whole = value + ways
+        for lead, tail, least in (
+            (place, whole, LEAST_ROOM),
+            (shorter, whole, LEAST_SHOWN),
+            (place, value, LEAST_SHOWN),
+            (shorter, value, 0),
+        ):
+            room = self._view.width - len(f"  from {lead}: {tail}")
+            if room >= (min(least, len(text)) if value else len(text)):
+                break
         text = clipped(text, max(LEAST_SHOWN, room))
-        yield f"  {self._paint('label', 'from ')}{place}: {text}{tail}"
-        if ways:
+        yield f"  {self._paint('label', 'from ')}{lead}: {text}{tail}"
+        if tail != whole:
             yield from wrapped(ways.removeprefix("; "), self._view.width, "      ", "      ")
 
     def _indented(self, label: str, text: str) -> Iterator[str]:
@@ -122,7 +139,7 @@ class Full:
         yield "  " + self._paint("label", label) + lines[0][2 + len(label) :]
         yield from lines[1:]
 
-    def _diff(self, source: Source, fix: Fix, indent: int, framed: str = "") -> list[str]:
+    def _diff(self, source: Source, fix: Fix, indent: int, framed: str | None = None) -> list[str]:
         return mini_diff(source, fix.edits, self._paint, self._view.columns(indent), framed)
 
     # With --verbose
@@ -208,20 +225,34 @@ def deciding_steps(finding: Finding) -> Sequence[Step]:
     one value the oldest, for it is from there. Where there is none, the oldest step, if it says
     what is not known.
     """
-    trace = finding.trace
+    reasons = list(_reasons(finding.trace))
     steps = [
         step
-        for step, older in zip(trace, (*trace[1:], None))
-        if step.value not in ("", UNBOUNDED)
-        and (older is None or older.value != step.value)
-        and not _framed(step, finding)
+        for step, older in zip(reasons, (*reasons[1:], None))
+        if (older is None or older.value != step.value) and not _framed(step, finding)
     ]
     for newer, older in zip(steps, steps[1:]):
         if newer.value.startswith(BOUNDED) and not older.value.startswith(BOUNDED):
             return steps[: steps.index(older)]  # what is without a bound is no reason for one
-    if not steps and trace and not trace[-1].value:
-        steps = [trace[-1]]
+    if not steps and finding.trace and not finding.trace[-1].value:
+        steps = [finding.trace[-1]]
     return steps[:MAX_STEPS]
+
+
+def _reasons(trace: Sequence[Step]) -> Iterator[Step]:
+    """The steps with a value, up to the one that has it by itself: from a layer, or from what is
+    unbounded.
+    """
+    is_bounded = False
+    for step in trace:
+        if step.value == UNBOUNDED and is_bounded:
+            return
+        if step.value in ("", UNBOUNDED):
+            continue
+        is_bounded = True
+        yield step
+        if step.made is not None:
+            return
 
 
 def _framed(step: Step, finding: Finding) -> bool:
@@ -271,19 +302,28 @@ def _offer(fix: Fix, unsafe_fixes: bool) -> str:
     return f"{escape(fix.title)} ({promise}{option})"
 
 
-def _framed_line(finding: Finding, source: Source, columns: int) -> str:
-    """The line of a finding, if its frame shows it and nothing else, and shows it whole."""
+def _framed_line(finding: Finding, fix: Fix, source: Source, columns: int) -> str:
+    """The line of a finding, if it is the only one framed and all that the fix changes in it is
+    shown.
+    """
     first, last = (source.position(at)[0] for at in (finding.span.start, finding.span.end))
-    text = source.line_text(first) if source.text else ""
-    whole = len(without_comment(text, columns)) <= columns
-    return text if first == last and whole else ""
+    if first != last or not source.text:
+        return ""
+    text = source.line_text(first)
+    start = source.line_starts[first - 1]
+    edited = [
+        e.span for e in fix.edits if e.span.start <= start + len(text) and e.span.end >= start
+    ]
+    outside = any(span not in finding.span for span in edited)
+    changed = Span(start, start + len(text)) if outside else finding.span
+    return text if is_shown_whole(source, finding.span, changed, columns) else ""
 
 
 def _in_short(fix: Fix) -> str:
     """What a fix does, and what else changes with it."""
     if fix.cost:
         return f"{escape(fix.title)}: {escape(fix.cost)}"
-    return f"{escape(fix.title)} ({PROMISE[fix.claim]})"
+    return f"{escape(fix.title)} ({_PROMISE_IN_SHORT[fix.claim]})"
 
 
 def _hint(finding: Finding) -> tuple[str, str]:

@@ -47,7 +47,8 @@ class Sarif:
     def __init__(self, max_results: int = MAX_RESULTS, max_bytes: int = MAX_BYTES) -> None:
         self._paths = Paths()
         self._limits = max_results, max_bytes
-        self._rules = {rule.code: index for index, rule in enumerate(_known())}
+        self._known = {rule.code: rule for rule in (*load_rules(), *notices.NOTICES)}
+        self._rules: dict[str, int] = {}  # of the results, by code: the index in the list of rules
         self._results: list[Written] = []
         self._failures: list[dict[str, Any]] = []
 
@@ -89,7 +90,7 @@ class Sarif:
         lines = ",\n".join(text for _, text in results)
         run = json_text(
             {
-                "tool": {"driver": _driver()},
+                "tool": {"driver": _driver([self._known[code] for code in self._rules])},
                 "invocations": [self._invocation(len(results))],
                 **_SETTINGS,
             }
@@ -106,12 +107,18 @@ class Sarif:
             **({"toolExecutionNotifications": said} if said else {}),
         }
 
+    def _rule_index(self, code: str) -> dict[str, int]:
+        """Where the rule of a result is in the list of rules; nothing for one that is not known."""
+        if code not in self._known:
+            return {}
+        return {"ruleIndex": self._rules.setdefault(code, len(self._rules))}
+
     def _result(self, finding: Finding, source: Source, mark: str) -> dict[str, Any]:
         place = self._place(source, finding.span)
         place["physicalLocation"] |= _context(source, finding.span)
         result: dict[str, Any] = {
             "ruleId": finding.code,
-            **({"ruleIndex": self._rules[finding.code]} if finding.code in self._rules else {}),
+            **self._rule_index(finding.code),
             "level": severity(finding),
             "message": {"text": _sentence(finding, source)},
             "locations": [place],
@@ -245,19 +252,14 @@ def _plain(text: str) -> str:
 # Rules
 
 
-def _known() -> tuple[Rule, ...]:
-    return tuple(sorted((*load_rules(), *notices.NOTICES), key=lambda rule: rule.code))
-
-
-def _driver() -> dict[str, Any]:
+def _driver(rules: Sequence[Rule]) -> dict[str, Any]:
     where = {"informationUri": report.ADDRESS} if report.ADDRESS else {}
-    rules = [_described(rule) for rule in _known()]
     return {
         "name": "tfnanlint",
         "semanticVersion": __version__,
         "version": __version__,
         **where,
-        "rules": rules,
+        "rules": [_described(rule) for rule in rules],
     }
 
 

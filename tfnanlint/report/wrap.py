@@ -24,11 +24,12 @@ def wrapped(text: str, width: int, lead: str, indent: str) -> list[str]:
 
 
 def clipped(text: str, width: int) -> str:
-    """Text as one line of at most `width` columns, shortened at a blank."""
+    """Text or code as one line of at most `width` columns, shortened after a whole word."""
     if len(text) <= width:
         return text
     head = text[: width - 3]
-    return head[: head.rindex(" ")] + " ..." if " " in head else head + "..."
+    end = max(head.rfind(mark) for mark in " ([,")
+    return (head[: end + 1] if end > 0 else head) + "..."
 
 
 def fitted(text: str, width: int) -> str:

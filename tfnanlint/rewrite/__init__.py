@@ -1,5 +1,5 @@
-"""Rewrites: templates filled with source text and written by libcst, names that can be used again,
-proof by the hole test.
+"""Rewrites: templates filled with source text, names that a fix can reuse, and the hole test, which
+proves that a rewrite changed only what its template says.
 """
 
 import re

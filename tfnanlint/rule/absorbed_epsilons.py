@@ -88,7 +88,7 @@ def _with_floor(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
         node=total.node,
         title="use a floor instead of a sum: tf.maximum(1 - p, eps)",
         claim=Claim.SHIFTED,
-        cost=f"values below {eps} become {eps} and get no gradient",
+        cost=f"no gradient below {eps}",
         left=lost.left,
         p=total.args.get("y"),
         eps=_surviving(here, lost),

@@ -109,7 +109,7 @@ def _floored(power: Site, exponent: float, here: Context) -> list[Fix]:
         x=zero or x,
         title=f"keep the base at or above {bound}",
         claim=Claim.SHIFTED,
-        cost=f"bases below {bound} become {bound} and get no gradient",
+        cost=f"no gradient below {bound}",
     )
 
 

@@ -634,7 +634,7 @@ def where_made(here: Context, root: Site) -> list[Fix]:
         f"tf.maximum({{x}}, {eps})",
         title=f"keep the difference at or above {eps} where it is computed",
         claim=Claim.SHIFTED,
-        cost=f"values below {eps} become {eps} and get no gradient",
+        cost=f"no gradient below {eps}",
         x=made.node,
     )
 
@@ -791,7 +791,7 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         x=node,
         title=f"keep the argument at or above {bound}",
         claim=Claim.SHIFTED,
-        cost=f"values below {bound} become {bound} and get no gradient",
+        cost=f"no gradient below {bound}",
     )
 
 

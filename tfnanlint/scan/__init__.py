@@ -1,1 +1,1 @@
-"""Scanning more code than one run of `check` reads: inputs, parts that survive, and adapters."""
+"""Scans of more code than one run of `check` reads: inputs, resumable parts, adapters."""

@@ -27,12 +27,20 @@ _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.I
 )
 _SKIP = re.compile(r"^[ \t]*#[ \t]*tfn:[ \t]*skip-file\b", re.I | re.M)
+# Spellings of other tools with our name in them.
+_FOREIGN = re.compile(
+    r"#\s*(?:tfn:\s*(?:disable|noqa|off)\b|tfnanlint:\s*(?:ignore|disable|noqa|off|skip-file)\b)"
+    r"[^#]*",
+    re.I,
+)
 _OURS = re.compile(r"TFN\d+", re.I)
 
 # Looked for before anything is tokenized. The second finds only comments that can be idle.
 # Nothing is tried twice: behind a `#` no second one is read over, and behind `noqa` none.
-_ANY_COMMENT = re.compile(r"#[^#\r\n]*(?:tfn:|noqa)", re.I)
-_OWN_COMMENT = re.compile(r"#[^#\r\n]*tfn:|#[^#\r\n]*noqa(?:(?!noqa)[^\r\n])*TFN\d", re.I)
+_ANY_COMMENT = re.compile(r"#[^#\r\n]*(?:tfn(?:anlint)?:|noqa)", re.I)
+_OWN_COMMENT = re.compile(
+    r"#[^#\r\n]*tfn(?:anlint)?:|#[^#\r\n]*noqa(?:(?!noqa)[^\r\n])*TFN\d", re.I
+)
 
 
 def _mentioned(source: Source) -> bool:
@@ -93,7 +101,15 @@ def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
             one.used.update((finding.code, finding.slug))
         (hidden if hiding else kept).append(finding)
     idle = (
-        [report for one in lines.suppressions for report in _idle(one, source, policy)]
+        [
+            *(report for one in lines.suppressions for report in _idle(one, source, policy)),
+            *(
+                notices.IDLE.finding(
+                    source, span, "the comment hides nothing: write `# tfn: ignore[TFN101]`"
+                )
+                for span in lines.foreign
+            ),
+        ]
         if policy.idle
         else []
     )
@@ -143,6 +159,7 @@ class Lines:
         comments, self._logical, self._rows = _read(source)
         self._firsts = [first for first, _ in self._logical]
         self.suppressions = [one for comment in comments for one in self._suppressions(comment)]
+        self.foreign = [span for comment in comments for span in self._foreign(comment)]
 
     def _suppressions(self, comment: tokenize.TokenInfo) -> Iterator[Suppression]:
         row, column = comment.start
@@ -168,6 +185,13 @@ class Lines:
                     own_line=own_line,
                     target=self._next_row(row) if own_line and not noqa else 0,
                 )
+
+    def _foreign(self, comment: tokenize.TokenInfo) -> Iterator[Span]:
+        """Where a comment is written as other tools have it, which hides nothing."""
+        row, column = comment.start
+        start = self._source.line_starts[row - 1] + column
+        for match in _FOREIGN.finditer(comment.string):
+            yield Span(start + match.start(), start + len(match[0].rstrip()) + match.start())
 
     def _next_row(self, row: int) -> int:
         """The row of the code after a row; 0 when none follows in the same file, or cell of a

@@ -1,1 +1,1 @@
-"""The normal form of what is computed: one term for all its spellings."""
+"""The normal form of a computation: one term for all its spellings."""

@@ -1,1 +1,1 @@
-"""From what a program said while it ran to the finding that explains it: logs, errors, NaN."""
+"""Explains the NaN of logs, errors and running programs by findings."""

@@ -106,6 +106,7 @@ FAMILIES: tuple[Family, ...] = (
         "histogram-fixed-width",
         r"Histogram values must not contain NaN",
         "the values of a histogram hold NaN",
+        "TFN1 TFN3 TFN4",
         checks=True,
     ),
     _row(
@@ -128,9 +129,10 @@ FAMILIES: tuple[Family, ...] = (
     ),
     _row(
         "eigen",
-        r"Self-adjoint eigen decomposition was not successful",
+        r"(?:(?i:\b(?:Self[- ]adjoint )?eigen decomposition) was not successful"
+        r"|Got info = \d+ for batch index \d+, expected info = 0\. Debug_info = \w*(?:evd|evj))",
         "a matrix holds NaN, or its eigenvalues did not converge",
-        "TFN108",
+        "TFN1 TFN3",
     ),
     _row(
         "not-invertible",
@@ -174,7 +176,7 @@ FAMILIES: tuple[Family, ...] = (
     _row(
         "loss-is-nan",
         r"(?i)(?<![\w/])(?P<what>" + _LOSS + r")(?:[ _]value)?"
-        r"(?: is|\s*[:=])\s*(?:tensor\()?[-+]?(?P<value>nan|inf)\b",
+        r"(?: is\s|\s*[:=]|\s)\s*(?:tensor\()?[-+]?(?P<value>nan|inf)(?![\w-])",
         "the loss is NaN or infinite; nothing says where that began",
         "TFN1 TFN2 TFN3 TFN4 TFN5 TFN8",
         (Written.NOWHERE,),

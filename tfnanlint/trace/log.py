@@ -15,7 +15,7 @@ _LIBRARY = re.compile(
     r"^<(?:frozen|string|__array_function__)|ipykernel|^\.\.\..*(?:tensorflow|keras|ython/)|"
     r"[\\/]runpy\.py$|tfnanlint[\\/]trace[\\/]"
 )
-_EPOCH = re.compile(r"^Epoch:? \[?(\d+)[\]/]?")
+_EPOCH = re.compile(r"^[Ee]poch:? \[?(\d+)[\]/]?")
 _BATCH = re.compile(r"^\s*(\d+)/(?:\d+|Unknown|\?)\b")
 _STEP = re.compile(r"\b(?:global[ _])?step[ :=]+(\d+)", re.IGNORECASE)
 # How a block of places begins, in the order of what it tells.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -83,19 +84,27 @@ def explained(
     ]
     fits.sort(key=lambda fit: (-fit.score, fit.checked.path, fit.finding.span.start))
     near = [fit for fit in fits if fit.near]
-    nothing = "" if fits else _nothing(incident, located, paths, whole)
+    nothing = "" if fits else _nothing(incident, located, paths, codes, whole)
     return Explanation(incident, located, tuple(near or fits), nothing)
 
 
-def _nothing(incident: Incident, located: Located | None, paths: Sequence[str], whole: bool) -> str:
+def _nothing(
+    incident: Incident,
+    located: Located | None,
+    paths: Sequence[str],
+    codes: frozenset[str],
+    whole: bool,
+) -> str:
     if not paths:
         return "there are no Python files or notebooks under the given paths"
     place = incident.place
     if place is not None and located is None:
         return f"the log names {place.path}, which is not among the files under the given paths"
+    if not codes and not incident.family.rules:
+        return "no rule looks for this"
     if whole:
-        return "nothing is found in these files, not even with --preview --certainty unknown"
-    return "nothing is found in these files; --preview and --certainty unknown look for more"
+        return "no finding in these files fits, not even with --preview --certainty unknown"
+    return "no finding in these files fits; --preview and --certainty unknown look for more"
 
 
 # Files and lines
@@ -208,14 +217,31 @@ def _fits(
     """The findings of a file that may fit; `named` says that the log names the file."""
     here = located if located is not None and located.source is checked.source else None
     behind = rows_behind(checked.source, here.row) if here is not None else {}
+    scopes = _functions_of(incident.node, checked.source)
     fits = []
     for finding in checked.findings:
         near, where = _place_of(finding, checked.source, here, behind)
+        row = checked.source.position(finding.span.start)[0]
+        inside = [name for name, rows in scopes if row in rows and not near]
+        if inside:
+            near, where = UPSTREAM, (f"it is in {inside[0]}(), which the node is named after",)
         kind, why = _kind_of(finding, incident, codes)
         if near or kind:
             score = near + kind + _GRADES[finding.certainty] + (IN_FILE if named else ELSEWHERE)
             fits.append(Fit(checked, finding, score, (*where, *why), near > 0))
     return fits
+
+
+def _functions_of(node: str, source: Source) -> list[tuple[str, range]]:
+    """The functions of a source that a node of a graph is named after, with their rows: Keras makes
+    a scope for each loss, and so do programs.
+    """
+    scopes = {re.sub(r"_\d+$", "", part) for part in node.split("/")}
+    return [
+        (one.name, range(one.lineno, (one.end_lineno or one.lineno) + 1))
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.FunctionDef) and one.name in scopes
+    ]
 
 
 def _place_of(

@@ -43,7 +43,7 @@ def told(explanation: Explanation, view: View) -> Iterator[str]:
     yield ""
     for fit in explanation.fits[:_MOST_FITS]:
         yield from _shown(fit, view)
-    yield from _others(explanation.fits[_MOST_FITS:])
+    yield from _others(explanation.fits[_MOST_FITS:], view)
 
 
 def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
@@ -80,16 +80,18 @@ def _shown(fit: Fit, view: View) -> Iterator[str]:
     text = Full(view).file(replace(fit.checked, findings=(fit.finding,))).rstrip("\n")
     yield text
     if fit.reasons:
-        yield f"  {view.paint('label', 'because: ')}{escape('; '.join(fit.reasons))}"
+        lines = wrapped(escape("; ".join(fit.reasons)), view.width, "  because: ", "      ")
+        yield f"  {view.paint('label', 'because: ')}{lines[0][11:]}"
+        yield from lines[1:]
     yield ""
 
 
-def _others(fits: Sequence[Fit]) -> Iterator[str]:
+def _others(fits: Sequence[Fit], view: View) -> Iterator[str]:
     if not fits:
         return
     yield "Less likely:"
     for fit in fits[:_MOST_OTHERS]:
-        yield "  " + line(fit.finding, fit.checked)
+        yield from wrapped(line(fit.finding, fit.checked), view.width, "  ", "      ")
     if len(fits) > _MOST_OTHERS:
         yield f"  and {len(fits) - _MOST_OTHERS} more"
     yield ""

@@ -1,1 +1,1 @@
-"""Where values go: uses of what an operation gives, and what may have produced it."""
+"""Where values go: the uses of a result, and the operations that may have produced a value."""
