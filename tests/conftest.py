@@ -11,6 +11,9 @@ pytest_plugins = ("toy", "runs")
 os.environ["TFNANLINT_NO_CACHE"] = "1"
 # The same on a pipeline as at a desk: there tfnanlint says more on standard error and keeps no cache.
 os.environ.pop("CI", None)
+# Hundreds of tests start a process, which would compile the whole package each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser):

@@ -7,19 +7,18 @@ from __future__ import annotations
 import os
 
 import pytest
+from later import Later
+from random_programs import settle
+
+from tfnanlint.dev.reveal import reveals
+from tfnanlint.ops.table import ROWS, load
+from tfnanlint.syntax.source import Source
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-tf = pytest.importorskip("tensorflow")
-np = pytest.importorskip("numpy")
-keras = pytest.importorskip("keras")
-
-from random_programs import settle  # noqa: E402
-
-from tfnanlint.dev.reveal import reveals  # noqa: E402
-from tfnanlint.ops.table import ROWS, load  # noqa: E402
-from tfnanlint.syntax.source import Source  # noqa: E402
-
+tf = Later("tensorflow")
+np = Later("numpy")
+keras = Later("keras")
 pytestmark = pytest.mark.tensorflow
 
 HEAD = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\nfrom tensorflow.keras import backend as K\n"

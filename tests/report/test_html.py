@@ -358,6 +358,7 @@ def test_browser_colours_and_print(opened, scheme, light):
     assert not tab.is_visible(".controls")
 
 
+@pytest.mark.slow
 def test_browser_is_quick_with_10_000_findings(opened):
     tab = opened(*many())
     took = tab.evaluate(

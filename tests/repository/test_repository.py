@@ -326,7 +326,7 @@ def copy(tmp_path):
     """A copy of the checkout in which commands run as in a fresh clone."""
     folder = tmp_path / "copy"
     for name in ("tfnanlint", "rules", "fixtures", "tests", "docs", "benchmarks/verdicts"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)
     for name in ("README.md", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)
     (folder / "tfnanlint_rules").symlink_to("rules")
@@ -350,6 +350,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.slow
 def test_new_rule_is_demanded_to_be_completed(copy):
     made = run(copy, "tfnanlint.dev.new_rule", "TFN199", "sinh-of-large", "tf.sinh")
     assert made.returncode == 0, made.stderr

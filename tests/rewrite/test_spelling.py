@@ -15,6 +15,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import outcomes
 import pytest
 
 from tfnanlint.dev import repository, templates
@@ -497,7 +498,7 @@ NAMED = 'name="kept_here"'
 def with_names(source: Source, rule: Rule) -> list[str]:
     """The texts of a source in which one call that a fix of a rule is for gets a name."""
     found = []
-    for finding in repository.findings(source, [rule]):
+    for finding in outcomes.findings(source, [rule]):
         text = source.slice(finding.span)
         call = (
             ast.parse(text.strip(), mode="eval").body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import outcomes
 import pytest
 
 from tfnanlint.dev import catalogue, repository
@@ -27,7 +28,7 @@ def test_each_fix_has_a_claim_and_a_cost(rule):
             if path.exists()
             else Source(path.name, "")
         )
-        for finding in repository.findings(source, [rule]):
+        for finding in outcomes.findings(source, [rule]):
             titles = [fix.title for fix in finding.fixes]
             assert len(set(titles)) == len(titles) and all(titles), titles
             for fix, shown in zip(

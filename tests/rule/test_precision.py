@@ -6,6 +6,7 @@ import pytest
 
 from tfnanlint.config.layers import Policy
 from tfnanlint.pipeline.check import check_source
+from tfnanlint.rule import registry
 from tfnanlint.rule.registry import load
 from tfnanlint.syntax.source import Source
 
@@ -93,3 +94,22 @@ def test_a_policy_of_a_test_counts_in_that_test_only(tmp_path):
     test = "import tensorflow as tf\nfrom pkg import layers\n" + SETS
     (tmp_path / "test_layers.py").write_text(test)
     assert titles(tmp_path / "pkg" / "layers.py", LAYER) == [ADDED, CHOSEN]
+
+
+SLOPE = """def slope{i}(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sqrt(tf.nn.relu(x))
+    return tape.gradient(y, x)
+
+
+"""
+
+
+def test_the_program_is_asked_once_and_not_for_each_fix(monkeypatch, tmp_path):
+    """It is read as a whole: a long file with many fixes would take the square of its length."""
+    asked = []
+    monkeypatch.setattr(registry, "wanted_around", lambda module: asked.append(module) or "float16")
+    slopes = "".join(SLOPE.format(i=i) for i in range(5))
+    assert len(titles(tmp_path / "a.py", "import tensorflow as tf\n\n\n" + slopes)) >= 5
+    assert len(asked) == 1

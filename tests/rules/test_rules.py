@@ -120,7 +120,7 @@ def test_golden_file(rule):
     )
 
 
-@RULES
+@pytest.mark.parametrize("rule", fixture_sizes.rules())
 def test_fixing_settles(rule):
     once = fixed_of(rule)
     ast.parse(once.source.text)
@@ -132,7 +132,7 @@ def test_fixing_settles(rule):
     assert len(left) <= len(refused), [f"line {row(once.source, f)}: {f.message}" for f in left]
 
 
-@RULES
+@pytest.mark.parametrize("rule", fixture_sizes.rules())
 def test_no_fix_is_refused(rule):
     """A fix that is offered holds: what cannot be fixed says so in the finding."""
     assert not fixed_of(rule).problems

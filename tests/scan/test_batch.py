@@ -172,6 +172,7 @@ def test_threads_wait_for_each_other(monkeypatch):
     assert results == [list(map(timeless, lint([each]))) for each in repositories]
 
 
+@pytest.mark.slow
 def test_a_repository_is_let_go_of_before_the_next():
     class Watched(dict):
         pass

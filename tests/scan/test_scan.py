@@ -219,6 +219,7 @@ def test_a_file_that_ends_its_process_costs_itself(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of memory")
+@pytest.mark.slow
 def test_a_repository_that_fills_the_memory_costs_itself(tmp_path):
     large = [("large", f"{number}.py", b"#%d" % number * (15 << 20)) for number in range(24)]
     small = [(f"small{number}", "a.py", RISKY) for number in range(3)]

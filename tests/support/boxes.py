@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from later import Later
 
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.site import Site
 from tfnanlint.values.value import INF, Value
 
+np = Later("numpy")
 # Bounds that float32 holds exactly.
 BOXES = [
     (0.0, 0.0),

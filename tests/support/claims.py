@@ -29,6 +29,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import outcomes
+
 from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Claim, Finding, Fix
 from tfnanlint.rule.registry import Rule, load
@@ -168,7 +170,7 @@ class Repaired:
 def repaired(case: Case) -> Repaired:
     """Apply exactly the fix that a case names. Raises LookupError when the rule does not offer it."""
     source = case.source
-    before = repository.findings(source, [case.rule])
+    before = outcomes.findings(source, [case.rule])
     offers = [
         (finding, fix) for finding in before for fix in finding.fixes if fix.title == case.title
     ]
@@ -178,11 +180,11 @@ def repaired(case: Case) -> Repaired:
             for finding in before
         ]
         raise LookupError(f"no finding offers {case.title!r}; the rule says {said}")
-    result = repository.fixed(source, [case.rule], case.title)
+    result = outcomes.fixed_by(source, case.rule, case.title)
     if not result.applied:
         raise LookupError(f"{case.title!r} was not applied: {result.problems}")
     return Repaired(
-        *offers[0], result.source.text, tuple(repository.findings(result.source, [case.rule]))
+        *offers[0], result.source.text, tuple(outcomes.findings(result.source, [case.rule]))
     )
 
 

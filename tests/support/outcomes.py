@@ -30,6 +30,13 @@ def fixed(source: Source, unsafe: bool = True) -> FixResult:
     return _fixed(source.path, source.text, unsafe)
 
 
+def fixed_by(source: Source, rule: Rule, title: str) -> FixResult:
+    """A text after all fixes of one title that a rule offers."""
+    return fix_source(
+        source, lambda changed: findings(changed, [rule]), lambda fix: fix.title == title
+    )
+
+
 @lru_cache(maxsize=1024)
 def _fixed(path: str, text: str, unsafe: bool) -> FixResult:
     return fix_source(Source(path, text), findings, lambda fix: unsafe or fix.claim.safe)

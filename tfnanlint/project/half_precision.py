@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.syntax.access_paths import leaf
@@ -16,6 +17,7 @@ _POSSIBLE = re.compile(rb"mixed_b?float16|set_floatx")
 _HALF = re.compile(r"(?:mixed_)?(b?float16)")
 
 
+@lru_cache(maxsize=256)
 def half_wanted(data: bytes) -> str:
     """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); ""
     where it asks for none, and where it cannot be parsed.

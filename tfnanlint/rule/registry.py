@@ -261,6 +261,8 @@ class Context:
         module.masks = self.masks
         self.speller = Speller(module, interpreter, setup)
         self.no_fix = ""
+        # the dtype of 16 bits that the program asks for, once a fix has asked
+        self._half: str | None = None
 
     # Questions
 
@@ -556,9 +558,11 @@ class Context:
         """The dtype that a constant beside a value has to survive in, and whether it is surely that
         of the value.
         """
-        return precision(
-            value, wanted_around(self.module) if self.repairing and value.dtype is None else ""
-        )
+        if not self.repairing or value.dtype is not None:
+            return precision(value, "")
+        if self._half is None:
+            self._half = wanted_around(self.module)
+        return precision(value, self._half)
 
     def grade(self, value: Value, surely: bool) -> Certainty:
         """MUST when the value surely is outside, UNKNOWN when nothing is known, else MAY."""

@@ -11,22 +11,21 @@ import os
 from typing import Any
 
 import pytest
+from boxes import BOXES, check, points, refused, site_of
+from later import Later
+
+from tfnanlint.dev.reveal import reveals
+from tfnanlint.ops.families.layers import Layer, Stack, called
+from tfnanlint.ops.relations.outputs import ending
+from tfnanlint.ops.table import ROWS, load
+from tfnanlint.syntax.source import Source
+from tfnanlint.values.value import INF, Value, number
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-tf = pytest.importorskip("tensorflow")
-np = pytest.importorskip("numpy")
-keras = pytest.importorskip("keras")
-
-from boxes import BOXES, check, points, refused, site_of  # noqa: E402
-
-from tfnanlint.dev.reveal import reveals  # noqa: E402
-from tfnanlint.ops.families.layers import Layer, Stack, called  # noqa: E402
-from tfnanlint.ops.relations.outputs import ending  # noqa: E402
-from tfnanlint.ops.table import ROWS, load  # noqa: E402
-from tfnanlint.syntax.source import Source  # noqa: E402
-from tfnanlint.values.value import INF, Value, number  # noqa: E402
-
+tf = Later("tensorflow")
+np = Later("numpy")
+keras = Later("keras")
 pytestmark = pytest.mark.tensorflow
 TABLE = load()
 
@@ -102,8 +101,8 @@ def outputs(result: Any) -> list[Any]:
 
 
 M = Made
-RELU = Function("tf.nn.relu", tf.nn.relu)
-SOFTMAX = Function("tf.nn.softmax", tf.nn.softmax)
+RELU = Function("tf.nn.relu", lambda x: tf.nn.relu(x))
+SOFTMAX = Function("tf.nn.softmax", lambda x: tf.nn.softmax(x))
 SEQUENCE, IMAGE, ROW = (6, 3, 3), (4, 8, 8, 3), (16, 4)
 
 ACTIVATIONS = (
