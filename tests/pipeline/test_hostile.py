@@ -4,9 +4,11 @@ never a traceback.
 
 from __future__ import annotations
 
+import encodings
 import io
 import json
 import os
+import pkgutil
 import random
 import re
 import resource
@@ -15,11 +17,19 @@ import subprocess
 import sys
 import time
 import tokenize
+import warnings
 import zlib
 
 import pytest
 
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.pipeline.cache import Cache, Entry
+from tfnanlint.pipeline.check import check
+from tfnanlint.report import FORMATS, Paint, View, open_format
+from tfnanlint.rule import registry
 from tfnanlint.syntax.source import Source, Unreadable, decode
+
+POLICY = Configuration(Layer(), (), True).for_directory("").policy("", registry.load())
 
 TF = "import tensorflow as tf\n"
 SECONDS = 60  # of processor time
@@ -137,6 +147,9 @@ BYTES = {
     "return outside": b"return tf.math.log(tf.nn.relu(x))\n",
     "huge decimal": b"x = " + b"9" * 10_000 + b"\n",
     "huge hexadecimal": b"x = tf.math.log(0x" + b"f" * 1_000_000 + b")\n",
+    "huge octal": b"x = tf.math.log(0o" + b"7" * 10_000 + b")\ny = -0b1" + b"0" * 20_000 + b"\n",
+    "undefined": b"# coding: undefined\nx = 1\n",
+    "punycode": b"# coding: punycode\nx = 1\n# \\-0\n",
     "huge constant arithmetic": b"x = tf.math.log('a'*10**9 + 2**10**9)\ny = 1 << 10**9\nz = tf.sqrt(-9**9**9)\n",
     "float edges": b"tf.math.log(1e999 - 1e999)\ntf.sqrt(-1e999)\n1/0\ntf.math.log(1j)\n1e308*10/0.0\n0**-1\n(-8)**0.5\n",
     "odd arguments": b"tf.math.log()\ntf.math.log(*x)\ntf.math.log(**x)\ntf.math.log(x=1, x2=2, y=3)\ntf.math.log(1, 2, 3, 4)\n"
@@ -297,6 +310,39 @@ def test_fixing_ends_and_leaves_files_that_say_the_same(tmp_path):
     assert {path: path.read_bytes() for path in texts} == once
 
 
+def test_folders_whose_names_are_no_utf_8(tmp_path):
+    """Names of folders and modules are looked for in other files."""
+    package = os.path.join(os.fsencode(tmp_path), b"pack\xffage")
+    os.mkdir(package)
+    files = {
+        b"__init__.py": "from .help import log\n",
+        b"help.py": "def log(x):\n    return tf.math.log(x)\n",
+        b"bad\xfe.py": "def log(x):\n    return tf.math.log(x)\n",
+        b"use.py": "from . import log\ny = log(tf.nn.softmax(z))\n",
+    }
+    for name, text in files.items():
+        with open(os.path.join(package, name), "w") as file:
+            file.write(TF + text)
+    found = findings(tmp_path, "--certainty", "unknown", ".")
+    assert "TFN000" not in {one["code"] for one in found} and found
+
+
+def test_every_codec_of_python_decodes_or_refuses():
+    draw = random.Random(1)
+    names = {module.name for module in pkgutil.iter_modules(encodings.__path__)}
+    refused = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in sorted(names):
+            for _ in range(20):
+                data = b"# coding: %s\n" % name.encode() + bytes(draw.choices(range(256), k=30))
+                try:
+                    decode(data)
+                except Unreadable as error:
+                    refused += len(str(error)) < 400
+    assert refused > 100
+
+
 NAMES = [
     "new\nline.py",
     "esc\x1b[2J.py",
@@ -426,6 +472,22 @@ def test_a_name_does_not_look_like_a_line_of_a_report(tmp_path, shape):
     assert r"b.py\x3a1\x3a1\x3a error" in text
 
 
+class Forged(Cache):
+    """A cache of one entry: what was kept last, or what somebody has put in its place."""
+
+    def __init__(self):
+        super().__init__(None, "engine")
+        self.content: object = None
+
+    def get(self, key):
+        text = self.content if isinstance(self.content, str) else json.dumps(self.content)
+        return zlib.compress(text.encode())
+
+    def put(self, entries):
+        (body,) = entries.values()
+        self.content = json.loads(zlib.decompress(body))
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -439,15 +501,46 @@ def test_a_name_does_not_look_like_a_line_of_a_report(tmp_path, shape):
     ],
 )
 def test_forged_entries_of_the_cache_are_none(tmp_path, content):
-    from tfnanlint.pipeline.cache import Cache, Entry
-
-    class Forged(Cache):
-        def get(self, key):
-            text = content if isinstance(content, str) else json.dumps(content)
-            return zlib.compress(text.encode())
-
-    entry = Entry(Forged(None, "engine"), "key", str(tmp_path / "a.py"), TF.encode())
+    cache = Forged()
+    cache.content = content
+    entry = Entry(cache, "key", str(tmp_path / "a.py"), TF.encode())
     assert entry.checked(lambda checked: checked) is None
+
+
+ODD = (None, True, 0, -1, 10**30, 1.5, float("nan"), "", "x\n\x1b", "\ud800", "\0", [], {}, [[]])
+ODD += ([0, 1], [5, 2], [0, 10**9], [None], {"a": 1}, "must")
+
+
+def _put_somewhere(draw: random.Random, content: list) -> None:
+    """Change an entry in one place, at any depth."""
+    places: list = []
+    waiting: list = [content]
+    while waiting:
+        inner = waiting.pop()
+        keys = inner if isinstance(inner, dict) else range(len(inner))
+        places += [(inner, key) for key in keys]
+        waiting += [inner[key] for key in keys if isinstance(inner[key], (dict, list))]
+    inner, key = draw.choice(places)
+    if isinstance(inner, list) and draw.random() < 0.3:
+        del inner[key]
+    else:
+        inner[key] = draw.choice(ODD)
+
+
+def test_an_entry_that_was_changed_anywhere_is_none_or_can_be_shown(tmp_path):
+    text = f"{TF}def f(z, y):\n    p = tf.nn.softmax(z)\n    return y * tf.math.log(p)\n"
+    cache, draw, shown = Forged(), random.Random(0), 0
+    entry = Entry(cache, "key", str(tmp_path / "a.py"), text.encode())
+    assert check(str(tmp_path / "a.py"), text.encode(), POLICY, told=entry.keep).findings
+    kept = json.dumps(cache.content)
+    for _ in range(1_000):
+        cache.content = json.loads(kept)
+        _put_somewhere(draw, cache.content)
+        checked = entry.checked(lambda checked: checked)
+        for name in FORMATS if checked is not None else ():
+            shape = open_format(name, View(Paint(False), verbose=True))
+            shown += len(shape.start() + shape.file(checked) + shape.end()) > 0
+    assert shown > 300
 
 
 def test_a_cache_that_comes_with_the_code_is_not_used(tmp_path):
@@ -462,7 +555,7 @@ def test_a_cache_that_comes_with_the_code_is_not_used(tmp_path):
         assert (folder / "tfnanlint").exists() is made
 
 
-@pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--help"])
+@pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--help", "--version"])
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
 def test_closed_streams(tmp_path, words, closed):
     (tmp_path / "a.py").write_text("import tensorflow as tf\n")
@@ -470,6 +563,14 @@ def test_closed_streams(tmp_path, words, closed):
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     assert done.returncode == (2 if closed == ">&-" else 0), done.stderr
+
+
+@pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--version"])
+def test_a_full_disk_behind_standard_output(tmp_path, words):
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
+    command = f"{shlex.quote(sys.executable)} -m tfnanlint {words} >/dev/full"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("error: "), done.stderr
 
 
 @pytest.mark.parametrize("large", ["10 ** 10 ** 10", "10 ** 400", "9" * 400, "1e999"])
