@@ -402,6 +402,13 @@ def cli(directory, *words: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=120)
 
 
+def test_a_configuration_that_is_a_folder(tmp_path):
+    (tmp_path / "tfnanlint.toml").mkdir()
+    (tmp_path / "a.py").write_text(TF)
+    done = cli(tmp_path, "check", "a.py")
+    assert done.returncode == 2 and "tfnanlint.toml: cannot be read: not a regular" in done.stderr
+
+
 NUMBERS = ["max-file-size = 99999999999999999999999", "epsilon = 1e-999", "epsilon = 9e999"]
 
 
@@ -555,6 +562,23 @@ def test_a_cache_that_comes_with_the_code_is_not_used(tmp_path):
         assert (folder / "tfnanlint").exists() is made
 
 
+def test_a_cache_in_what_is_checked_is_not_used_from_elsewhere(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if name != "TFNANLINT_NO_CACHE"}
+    (tmp_path / "here").mkdir()
+    for mark in (".git", "pyproject.toml"):
+        project = tmp_path / f"of {mark}"
+        project.mkdir()
+        (project / mark).touch()
+        (project / "a.py").write_text(TF + "y = tf.math.log(tf.nn.softmax(z))\n")
+        environment = {**kept, "XDG_CACHE_HOME": str(project / ".cache")}
+        for path in (project, project / "a.py"):
+            command = [sys.executable, "-m", "tfnanlint", "check", str(path)]
+            done = subprocess.run(
+                command, cwd=tmp_path / "here", env=environment, capture_output=True
+            )
+            assert done.returncode == 1 and not (project / ".cache").exists()
+
+
 @pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--help", "--version"])
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
 def test_closed_streams(tmp_path, words, closed):
@@ -582,11 +606,17 @@ def test_numbers_that_no_float_holds(tmp_path, large):
     assert "TFN000" not in done.stdout and done.returncode in (0, 1)
 
 
-def test_a_report_is_not_written_over_a_source(tmp_path):
-    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
-    done = cli(tmp_path, "check", "--isolated", "-o", "./a.py", ".")
+@pytest.mark.parametrize("target", ["./a.py", "link", "hard", "other.py", "pyproject.toml"])
+@pytest.mark.parametrize("words", [["a.py"], ["--stdin-filename", "a.py", "-"]])
+def test_a_report_is_not_written_over_a_source(tmp_path, target, words):
+    for name in ("a.py", "other.py", "pyproject.toml"):
+        (tmp_path / name).write_text("import tensorflow as tf\n" if "py." not in name else "")
+    (tmp_path / "link").symlink_to("a.py")
+    os.link(tmp_path / "a.py", tmp_path / "hard")
+    before = (tmp_path / target).read_text()
+    done = cli(tmp_path, "check", "--isolated", "-o", target, *words)
     assert done.returncode == 2 and "not written over" in done.stderr
-    assert (tmp_path / "a.py").read_text() == "import tensorflow as tf\n"
+    assert (tmp_path / target).read_text() == before
 
 
 def test_a_baseline_is_not_written_where_the_repository_says(tmp_path):
@@ -595,6 +625,16 @@ def test_a_baseline_is_not_written_where_the_repository_says(tmp_path):
     done = cli(tmp_path / "project", "baseline", "create")
     assert done.returncode == 2 and "outside of the project" in done.stderr
     assert not (tmp_path / "outside.json").exists()
+    for name in (".git/hooks/post-checkout", ".GIT/x.json", "a.py", "tfnanlint.toml"):
+        own = tmp_path / f"of {name.replace('/', '-')}"
+        (own / ".git" / "hooks").mkdir(parents=True)
+        (own / ".GIT").mkdir(exist_ok=True)
+        (own / "a.py").write_text("import tensorflow\n")
+        (own / "tfnanlint.toml").write_text(f'baseline = "{name}"\n')
+        before = (own / name).read_bytes() if (own / name).exists() else None
+        done = cli(own, "baseline", "create", "--force")
+        assert done.returncode == 2 and "the configuration names a file" in done.stderr
+        assert ((own / name).read_bytes() if (own / name).exists() else None) == before
     named = cli(tmp_path / "project", "baseline", "create", "--baseline", "../outside.json")
     assert named.returncode == 0 and (tmp_path / "outside.json").exists()
 
