@@ -46,6 +46,7 @@ class WorkTree:
 GIT_ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",  # unlike `protocol.allow`, over what the repository allows
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
