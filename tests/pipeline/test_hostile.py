@@ -427,6 +427,8 @@ LONG = {
     "a long rule": 'select = ["' + "r" * 500_000 + '"]',
     "many rules": "select = [" + '"r", ' * 50_000 + "]",
     "blank lines": "\n" * 500_000 + "k = 1",
+    "many tables": "rules = {" + ",".join(f"TFN{i} = {{a = 1}}" for i in range(5_000)) + "}",
+    "many patterns": "exclude = [" + ",".join(f'"*a*{i}b"' for i in range(2_000)) + "]",
     "a long pattern": 'exclude = ["' + "*a" * 200_000 + '"]',
 }
 
