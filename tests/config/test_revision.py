@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from tfnanlint.config import revision
+
 HEAD = "import tensorflow as tf\n"
 OLD = HEAD + "def f(x):\n    return tf.log(x)\n\n\ndef g(x):\n    return tf.sqrt(x)\n"
 
@@ -317,36 +319,111 @@ def test_the_configuration_does_not_run_programs(project):
     assert not mark.exists()
 
 
-PROGRAMS = [
-    ("filter.x.clean", "*.py filter=x"),
-    ("filter.x.process", "*.py filter=x"),
-    ("diff.x.textconv", "*.py diff=x"),
-    ("diff.x.command", "*.py diff=x"),
-    ("diff.external", ""),
-    ("core.fsmonitor", ""),
-    ("core.pager", ""),
-    ("core.sshCommand", ""),
-    ("core.editor", ""),
-    ("alias.diff", ""),
-]
+# Every setting that names a program which some command of Git starts.
+PROGRAMS = """
+filter.x.clean filter.x.smudge filter.x.process diff.x.textconv diff.x.command diff.external
+merge.x.driver core.fsmonitor core.pager pager.diff pager.ls-files pager.cat-file pager.ls-tree
+pager.rev-parse pager.merge-base core.editor sequence.editor core.sshCommand core.gitProxy
+core.askPass core.alternateRefsCommand credential.helper gpg.program gpg.ssh.program
+gpg.x509.program gpg.ssh.defaultKeyCommand interactive.diffFilter uploadpack.packObjectsHook
+remote.origin.uploadpack remote.origin.receivepack remote.origin.vcs difftool.x.cmd mergetool.x.cmd
+browser.x.cmd man.x.cmd web.browser sendemail.smtpServer trailer.x.command trailer.x.cmd
+instaweb.httpd guitool.x.cmd submodule.sub.update gc.recentObjectsHook receive.procReceiveRefs
+hook.x.command tar.x.command
+alias.diff alias.ls-files alias.rev-parse alias.ls-tree alias.cat-file alias.merge-base
+""".split()
+SHELL = ("alias.", "submodule.", "credential.")  # whose programs begin with `!`
+HOOKS = """
+applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit
+post-index-change post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc
+pre-commit pre-merge-commit pre-push pre-rebase pre-receive prepare-commit-msg proc-receive
+push-to-checkout reference-transaction sendemail-validate update
+""".split()
+ATTRIBUTES = "* filter=x diff=x merge=x text=auto working-tree-encoding=UTF-8 export-subst ident\n"
 
 
-@pytest.mark.parametrize("key, attributes", PROGRAMS)
-def test_git_runs_no_program_of_the_repository(project, key, attributes):
-    """What the repository's own settings and attributes name is not run, whatever changed."""
-    program = project.directory / "program"
-    program.write_text(f"#!/bin/sh\ntouch {project.directory}/ran\ncat\n")
-    program.chmod(0o755)
-    hook = project.directory / ".git" / "hooks" / "post-index-change"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\ntouch {project.directory}/ran\n")
-    hook.chmod(0o755)
-    git(project, "config", key, str(program))
-    (project.directory / ".gitattributes").write_text(attributes + "\n")
+@pytest.fixture
+def armed(project, tmp_path_factory):
+    """The repository, in which every setting, hook and attribute that could start a program names
+    one that leaves its name in a folder, which is its `ran`.
+    """
+    project.write("lost.py", OLD + "x = 1\n")
+    commit(project)
+    blob = subprocess.check_output(
+        ["git", "rev-parse", "main:lost.py"], cwd=project.directory, text=True
+    )
+    (project.directory / ".git" / "objects" / blob[:2] / blob[2:].strip()).unlink()
+    project.write("lost.py", OLD)
+    project.ran = tmp_path_factory.mktemp("ran")
+    programs = tmp_path_factory.mktemp("programs")
+
+    def program(path, name: str):
+        path.write_text(f"#!/bin/sh\n: > '{project.ran}/{name}'\ncat 2>&- <&-\n")
+        path.chmod(0o755)
+        return path
+
+    included = project.directory / ".git" / "included"
+    for key in PROGRAMS:
+        path = program(programs / key, key)
+        shell = "!" if key.startswith(SHELL) else ""
+        git(project, "config", "--file", str(included), key, f"{shell}{path}")
+    lazy = program(programs / "lazy", "lazy fetch")
+    for key, value in (
+        ("filter.x.required", "true"),
+        ("remote.origin.url", f"ext::{lazy}"),
+        ("remote.origin.promisor", "true"),
+        ("protocol.ext.allow", "always"),
+        ("core.untrackedCache", "true"),
+        ("log.showSignature", "true"),
+    ):
+        git(project, "config", "--file", str(included), key, value)
+    hooks = project.directory / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in HOOKS:
+        program(hooks / name, f"hook {name}")
+    (project.directory / ".git" / "info").mkdir(exist_ok=True)
+    (project.directory / ".git" / "info" / "attributes").write_text(ATTRIBUTES)
+    project.write(".gitattributes", ATTRIBUTES)
     project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
-    assert since(project).places == ["3 TFN101"]
-    project.check("--config-from", "main")
-    assert not (project.directory / "ran").exists()
+    git(project, "config", "core.repositoryformatversion", "1")
+    git(project, "config", "extensions.partialClone", "origin")
+    git(project, "config", "include.path", str(included))
+    return project
+
+
+def test_git_runs_no_program_of_the_repository(armed):
+    # what stands there does run
+    for words in (["status"], ["hash-object", "old.py"], ["cat-file", "-p", "5" * 40]):
+        subprocess.run(["git", *words], cwd=armed.directory, capture_output=True)
+    assert {"core.fsmonitor", "filter.x.process", "lazy fetch"} <= {
+        path.name for path in armed.ran.iterdir()
+    }
+    for path in armed.ran.iterdir():
+        path.unlink()
+    assert since(armed, "old.py").places == ["3 TFN101"]
+    assert armed.check("--config-from", "main").code == 1
+    assert armed.check("--diff-base", "main", "lost.py").code == 2
+    assert armed.check("--diff-base", "5" * 40).code == 2
+    assert since(armed, "old.py", "--fix", "--unsafe-fixes").code in (0, 1)
+    assert armed.run("baseline", "create").code == 0
+    assert [path.name for path in armed.ran.iterdir()] == []
+
+
+def test_a_git_that_knows_no_flag_against_fetching_fetches_nothing(armed, monkeypatch):
+    monkeypatch.delitem(revision.GIT_ENVIRONMENT, "GIT_NO_LAZY_FETCH")
+    assert armed.check("--diff-base", "main", "lost.py").code == 2
+    assert [path.name for path in armed.ran.iterdir()] == []
+
+
+def test_a_scan_of_a_repository_runs_no_program_of_it(armed):
+    from tfnanlint.scan.collect import Reference
+    from tfnanlint.scan.git import commit_of, load_git
+
+    folder = str(armed.directory / ".git")
+    commit = commit_of(folder, "main")
+    (repository,) = load_git(Reference("git", folder, "r", commit))
+    assert "old.py" in repository.files and commit_of(folder, "5" * 40)
+    assert [path.name for path in armed.ran.iterdir()] == []
 
 
 def test_line_ends_that_git_changes_are_no_change(project):

@@ -240,10 +240,23 @@ def test_a_folder_that_is_a_link_leads_out_even_into_another_project(tmp_path, m
         write(path, b"old", b"new", project_root(str(path)))
 
 
-def test_the_files_of_git_are_not_written(tmp_path):
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "hook.py").write_bytes(b"old")
-    (tmp_path / "a.py").symlink_to(tmp_path / ".git" / "hook.py")
+def test_a_folder_that_is_a_link_leads_out_where_there_is_no_project(tmp_path, monkeypatch):
+    from tfnanlint.files.discover import project_root
+
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.py").write_bytes(b"old")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "link").symlink_to("../other")
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(Refused, match="a link leads out of the project"):
+        write("link/a.py", b"old", b"new", project_root("link/a.py"))
+
+
+@pytest.mark.parametrize("folder", [".git", ".GIT", ".hg", ".svn", ".jj", ".bzr"])
+def test_the_files_of_git_are_not_written(tmp_path, folder):
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "hook.py").write_bytes(b"old")
+    (tmp_path / "a.py").symlink_to(tmp_path / folder / "hook.py")
     with pytest.raises(Refused, match="version control"):
         write(tmp_path / "a.py", b"old", b"new", tmp_path)
 

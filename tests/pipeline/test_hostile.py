@@ -4,9 +4,11 @@ never a traceback.
 
 from __future__ import annotations
 
+import encodings
 import io
 import json
 import os
+import pkgutil
 import random
 import re
 import resource
@@ -15,11 +17,19 @@ import subprocess
 import sys
 import time
 import tokenize
+import warnings
 import zlib
 
 import pytest
 
+from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.pipeline.cache import Cache, Entry
+from tfnanlint.pipeline.check import check
+from tfnanlint.report import FORMATS, Paint, View, open_format
+from tfnanlint.rule import registry
 from tfnanlint.syntax.source import Source, Unreadable, decode
+
+POLICY = Configuration(Layer(), (), True).for_directory("").policy("", registry.load())
 
 TF = "import tensorflow as tf\n"
 SECONDS = 60  # of processor time
@@ -137,6 +147,9 @@ BYTES = {
     "return outside": b"return tf.math.log(tf.nn.relu(x))\n",
     "huge decimal": b"x = " + b"9" * 10_000 + b"\n",
     "huge hexadecimal": b"x = tf.math.log(0x" + b"f" * 1_000_000 + b")\n",
+    "huge octal": b"x = tf.math.log(0o" + b"7" * 10_000 + b")\ny = -0b1" + b"0" * 20_000 + b"\n",
+    "undefined": b"# coding: undefined\nx = 1\n",
+    "punycode": b"# coding: punycode\nx = 1\n# \\-0\n",
     "huge constant arithmetic": b"x = tf.math.log('a'*10**9 + 2**10**9)\ny = 1 << 10**9\nz = tf.sqrt(-9**9**9)\n",
     "float edges": b"tf.math.log(1e999 - 1e999)\ntf.sqrt(-1e999)\n1/0\ntf.math.log(1j)\n1e308*10/0.0\n0**-1\n(-8)**0.5\n",
     "odd arguments": b"tf.math.log()\ntf.math.log(*x)\ntf.math.log(**x)\ntf.math.log(x=1, x2=2, y=3)\ntf.math.log(1, 2, 3, 4)\n"
@@ -297,6 +310,39 @@ def test_fixing_ends_and_leaves_files_that_say_the_same(tmp_path):
     assert {path: path.read_bytes() for path in texts} == once
 
 
+def test_folders_whose_names_are_no_utf_8(tmp_path):
+    """Names of folders and modules are looked for in other files."""
+    package = os.path.join(os.fsencode(tmp_path), b"pack\xffage")
+    os.mkdir(package)
+    files = {
+        b"__init__.py": "from .help import log\n",
+        b"help.py": "def log(x):\n    return tf.math.log(x)\n",
+        b"bad\xfe.py": "def log(x):\n    return tf.math.log(x)\n",
+        b"use.py": "from . import log\ny = log(tf.nn.softmax(z))\n",
+    }
+    for name, text in files.items():
+        with open(os.path.join(package, name), "w") as file:
+            file.write(TF + text)
+    found = findings(tmp_path, "--certainty", "unknown", ".")
+    assert "TFN000" not in {one["code"] for one in found} and found
+
+
+def test_every_codec_of_python_decodes_or_refuses():
+    draw = random.Random(1)
+    names = {module.name for module in pkgutil.iter_modules(encodings.__path__)}
+    refused = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in sorted(names):
+            for _ in range(20):
+                data = b"# coding: %s\n" % name.encode() + bytes(draw.choices(range(256), k=30))
+                try:
+                    decode(data)
+                except Unreadable as error:
+                    refused += len(str(error)) < 400
+    assert refused > 100
+
+
 NAMES = [
     "new\nline.py",
     "esc\x1b[2J.py",
@@ -356,6 +402,13 @@ def cli(directory, *words: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=120)
 
 
+def test_a_configuration_that_is_a_folder(tmp_path):
+    (tmp_path / "tfnanlint.toml").mkdir()
+    (tmp_path / "a.py").write_text(TF)
+    done = cli(tmp_path, "check", "a.py")
+    assert done.returncode == 2 and "tfnanlint.toml: cannot be read: not a regular" in done.stderr
+
+
 NUMBERS = ["max-file-size = 99999999999999999999999", "epsilon = 1e-999", "epsilon = 9e999"]
 
 
@@ -374,6 +427,8 @@ LONG = {
     "a long rule": 'select = ["' + "r" * 500_000 + '"]',
     "many rules": "select = [" + '"r", ' * 50_000 + "]",
     "blank lines": "\n" * 500_000 + "k = 1",
+    "many tables": "rules = {" + ",".join(f"TFN{i} = {{a = 1}}" for i in range(5_000)) + "}",
+    "many patterns": "exclude = [" + ",".join(f'"*a*{i}b"' for i in range(2_000)) + "]",
     "a long pattern": 'exclude = ["' + "*a" * 200_000 + '"]',
 }
 
@@ -426,6 +481,22 @@ def test_a_name_does_not_look_like_a_line_of_a_report(tmp_path, shape):
     assert r"b.py\x3a1\x3a1\x3a error" in text
 
 
+class Forged(Cache):
+    """A cache of one entry: what was kept last, or what somebody has put in its place."""
+
+    def __init__(self):
+        super().__init__(None, "engine")
+        self.content: object = None
+
+    def get(self, key):
+        text = self.content if isinstance(self.content, str) else json.dumps(self.content)
+        return zlib.compress(text.encode())
+
+    def put(self, entries):
+        (body,) = entries.values()
+        self.content = json.loads(zlib.decompress(body))
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -439,15 +510,46 @@ def test_a_name_does_not_look_like_a_line_of_a_report(tmp_path, shape):
     ],
 )
 def test_forged_entries_of_the_cache_are_none(tmp_path, content):
-    from tfnanlint.pipeline.cache import Cache, Entry
-
-    class Forged(Cache):
-        def get(self, key):
-            text = content if isinstance(content, str) else json.dumps(content)
-            return zlib.compress(text.encode())
-
-    entry = Entry(Forged(None, "engine"), "key", str(tmp_path / "a.py"), TF.encode())
+    cache = Forged()
+    cache.content = content
+    entry = Entry(cache, "key", str(tmp_path / "a.py"), TF.encode())
     assert entry.checked(lambda checked: checked) is None
+
+
+ODD = (None, True, 0, -1, 10**30, 1.5, float("nan"), "", "x\n\x1b", "\ud800", "\0", [], {}, [[]])
+ODD += ([0, 1], [5, 2], [0, 10**9], [None], {"a": 1}, "must")
+
+
+def _put_somewhere(draw: random.Random, content: list) -> None:
+    """Change an entry in one place, at any depth."""
+    places: list = []
+    waiting: list = [content]
+    while waiting:
+        inner = waiting.pop()
+        keys = inner if isinstance(inner, dict) else range(len(inner))
+        places += [(inner, key) for key in keys]
+        waiting += [inner[key] for key in keys if isinstance(inner[key], (dict, list))]
+    inner, key = draw.choice(places)
+    if isinstance(inner, list) and draw.random() < 0.3:
+        del inner[key]
+    else:
+        inner[key] = draw.choice(ODD)
+
+
+def test_an_entry_that_was_changed_anywhere_is_none_or_can_be_shown(tmp_path):
+    text = f"{TF}def f(z, y):\n    p = tf.nn.softmax(z)\n    return y * tf.math.log(p)\n"
+    cache, draw, shown = Forged(), random.Random(0), 0
+    entry = Entry(cache, "key", str(tmp_path / "a.py"), text.encode())
+    assert check(str(tmp_path / "a.py"), text.encode(), POLICY, told=entry.keep).findings
+    kept = json.dumps(cache.content)
+    for _ in range(1_000):
+        cache.content = json.loads(kept)
+        _put_somewhere(draw, cache.content)
+        checked = entry.checked(lambda checked: checked)
+        for name in FORMATS if checked is not None else ():
+            shape = open_format(name, View(Paint(False), verbose=True))
+            shown += len(shape.start() + shape.file(checked) + shape.end()) > 0
+    assert shown > 300
 
 
 def test_a_cache_that_comes_with_the_code_is_not_used(tmp_path):
@@ -462,7 +564,24 @@ def test_a_cache_that_comes_with_the_code_is_not_used(tmp_path):
         assert (folder / "tfnanlint").exists() is made
 
 
-@pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--help"])
+def test_a_cache_in_what_is_checked_is_not_used_from_elsewhere(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if name != "TFNANLINT_NO_CACHE"}
+    (tmp_path / "here").mkdir()
+    for mark in (".git", "pyproject.toml"):
+        project = tmp_path / f"of {mark}"
+        project.mkdir()
+        (project / mark).touch()
+        (project / "a.py").write_text(TF + "y = tf.math.log(tf.nn.softmax(z))\n")
+        environment = {**kept, "XDG_CACHE_HOME": str(project / ".cache")}
+        for path in (project, project / "a.py"):
+            command = [sys.executable, "-m", "tfnanlint", "check", str(path)]
+            done = subprocess.run(
+                command, cwd=tmp_path / "here", env=environment, capture_output=True
+            )
+            assert done.returncode == 1 and not (project / ".cache").exists()
+
+
+@pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--help", "--version"])
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
 def test_closed_streams(tmp_path, words, closed):
     (tmp_path / "a.py").write_text("import tensorflow as tf\n")
@@ -470,6 +589,14 @@ def test_closed_streams(tmp_path, words, closed):
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     assert done.returncode == (2 if closed == ">&-" else 0), done.stderr
+
+
+@pytest.mark.parametrize("words", ["check a.py", "rule --all", "config", "--version"])
+def test_a_full_disk_behind_standard_output(tmp_path, words):
+    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
+    command = f"{shlex.quote(sys.executable)} -m tfnanlint {words} >/dev/full"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("error: "), done.stderr
 
 
 @pytest.mark.parametrize("large", ["10 ** 10 ** 10", "10 ** 400", "9" * 400, "1e999"])
@@ -481,11 +608,17 @@ def test_numbers_that_no_float_holds(tmp_path, large):
     assert "TFN000" not in done.stdout and done.returncode in (0, 1)
 
 
-def test_a_report_is_not_written_over_a_source(tmp_path):
-    (tmp_path / "a.py").write_text("import tensorflow as tf\n")
-    done = cli(tmp_path, "check", "--isolated", "-o", "./a.py", ".")
+@pytest.mark.parametrize("target", ["./a.py", "link", "hard", "other.py", "pyproject.toml"])
+@pytest.mark.parametrize("words", [["a.py"], ["--stdin-filename", "a.py", "-"]])
+def test_a_report_is_not_written_over_a_source(tmp_path, target, words):
+    for name in ("a.py", "other.py", "pyproject.toml"):
+        (tmp_path / name).write_text("import tensorflow as tf\n" if "py." not in name else "")
+    (tmp_path / "link").symlink_to("a.py")
+    os.link(tmp_path / "a.py", tmp_path / "hard")
+    before = (tmp_path / target).read_text()
+    done = cli(tmp_path, "check", "--isolated", "-o", target, *words)
     assert done.returncode == 2 and "not written over" in done.stderr
-    assert (tmp_path / "a.py").read_text() == "import tensorflow as tf\n"
+    assert (tmp_path / target).read_text() == before
 
 
 def test_a_baseline_is_not_written_where_the_repository_says(tmp_path):
@@ -494,6 +627,16 @@ def test_a_baseline_is_not_written_where_the_repository_says(tmp_path):
     done = cli(tmp_path / "project", "baseline", "create")
     assert done.returncode == 2 and "outside of the project" in done.stderr
     assert not (tmp_path / "outside.json").exists()
+    for name in (".git/hooks/post-checkout", ".GIT/x.json", "a.py", "tfnanlint.toml"):
+        own = tmp_path / f"of {name.replace('/', '-')}"
+        (own / ".git" / "hooks").mkdir(parents=True)
+        (own / ".GIT").mkdir(exist_ok=True)
+        (own / "a.py").write_text("import tensorflow\n")
+        (own / "tfnanlint.toml").write_text(f'baseline = "{name}"\n')
+        before = (own / name).read_bytes() if (own / name).exists() else None
+        done = cli(own, "baseline", "create", "--force")
+        assert done.returncode == 2 and "the configuration names a file" in done.stderr
+        assert ((own / name).read_bytes() if (own / name).exists() else None) == before
     named = cli(tmp_path / "project", "baseline", "create", "--baseline", "../outside.json")
     assert named.returncode == 0 and (tmp_path / "outside.json").exists()
 

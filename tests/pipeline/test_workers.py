@@ -5,8 +5,11 @@ file.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 
 import pytest
 
@@ -93,14 +96,20 @@ def test_hooks_that_share_files_out_find_the_same(many):
 
 
 DYING = """
-import os, sys
+import os, sys, time
 from tfnanlint.pipeline import analysis as flow
 whole = flow.Analysis
 def analyse(source, *settings):
-    if "die" in source.text:
+    if "# die" in source.text:
         os._exit(66)
+    if "# hang" in source.text:
+        time.sleep(300)
+    if "# eat" in source.text:
+        bytearray(8 << 30)
     return whole(source, *settings)
 flow.Analysis = analyse
+from tfnanlint.pipeline import workers
+workers.PATIENCE = 3.0
 from tfnanlint.cli import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -110,11 +119,11 @@ sys.exit(main(sys.argv[1:]))
     sys.platform != "linux",
     reason="elsewhere the processes are not forked, and know nothing of the trap",
 )
-def test_a_process_that_dies_costs_one_file(tmp_path):
+def test_a_process_that_dies_hangs_or_grows_costs_one_file(tmp_path):
+    ills = {7: "die", 8: "die", 30: "die", 12: "hang", 39: "hang", 20: "eat"}
     for number in range(40):
-        (tmp_path / f"m{number:02}.py").write_text(
-            RISKY + ("# die\n" if number in (7, 8, 30) else "")
-        )
+        ill = f"# {ills[number]}\n" if number in ills else ""
+        (tmp_path / f"m{number:02}.py").write_text(RISKY + ill)
     done = subprocess.run(
         [
             sys.executable,
@@ -135,12 +144,76 @@ def test_a_process_that_dies_costs_one_file(tmp_path):
     assert done.returncode == 2, done.stderr
     lines = done.stdout.splitlines()[:40]
     assert [line.split(":")[0] for line in lines] == [f"m{number:02}.py" for number in range(40)]
-    assert [number for number, line in enumerate(lines) if "TFN000" in line and "died" in line] == [
-        7,
-        8,
-        30,
-    ]
-    assert sum("TFN301" in line for line in lines) == 37
+    said = {"die": "died", "hang": "stopped after more than 3 seconds", "eat": "more memory than"}
+    assert {number for number, line in enumerate(lines) if "TFN301" not in line} == set(ills)
+    assert all(said[ill] in lines[number] for number, ill in ills.items())
+    assert "Not checked: 6 files." in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_a_run_that_is_ended_ends_its_processes(tmp_path, how):
+    for number in range(20):
+        ill = "# hang\n" if number % 10 == 5 else ""
+        (tmp_path / f"m{number:02}.py").write_text(RISKY + ill)
+    script = DYING.replace("PATIENCE = 3.0", "PATIENCE = 300.0")
+    words = [sys.executable, "-c", script, "check", "--isolated", "--jobs", "2", "."]
+    run = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    )
+    while len(children := _children(run.pid)) < 2:
+        time.sleep(0.1)
+    time.sleep(1.0)
+    run.send_signal(getattr(signal, how))
+    expected = {"SIGINT": 130, "SIGTERM": -signal.SIGTERM, "SIGKILL": -signal.SIGKILL}
+    assert run.wait(20) == expected[how]  # of a shell: 143 after SIGTERM
+    end = time.monotonic() + 20
+    while any(map(_is_running, children)):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert b"Traceback" not in run.stderr.read()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_watching_runs_no_code_of_the_folder_and_leaves_no_process(tmp_path):
+    pytest.importorskip("watchfiles")
+    (tmp_path / "tfnanlint").mkdir()
+    for name in ("__init__.py", "__main__.py"):
+        (tmp_path / "tfnanlint" / name).write_text("open('ran', 'w')\n")
+    code = "import sys; sys.path.remove(''); from tfnanlint.cli import main; sys.exit(main())"
+    words = [sys.executable, "-c", code, "check", "--isolated", "--watch", "."]
+    run = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (children := _children(run.pid)):
+        time.sleep(0.02)
+    run.terminate()
+    assert run.wait(20) == -signal.SIGTERM
+    end = time.monotonic() + 20
+    while any(map(_is_running, children)):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    run = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    line = run.stderr.readline()
+    run.terminate()
+    run.wait()
+    assert b"Watching" in line or b"no Python" in line, line
+    assert not (tmp_path / "ran").exists()
+
+
+def _children(process: int) -> list[int]:
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/stat") as file:
+            if int(file.read().rpartition(")")[2].split()[1]) == process:
+                found.append(int(name))
+    return found
+
+
+def _is_running(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_settings_that_cannot_be_followed_are_said_once(many):

@@ -27,15 +27,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
-    words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in VERSION:
-        print(f"tfnanlint {__version__}")
-        return CLEAN
-    return _carried_out(words, argv is None)
+    return _carried_out(list(sys.argv[1:] if argv is None else argv), argv is None)
 
 
 def _carried_out(words: list[str], alone: bool) -> int:
     """The exit code of a command, in a process of its own or not."""
+    try:
+        if words and words[0] in VERSION:
+            print(f"tfnanlint {__version__}", flush=True)
+            return CLEAN
+        return _obeyed(words, alone)
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLEAN
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        return fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))
+
+
+def _obeyed(words: list[str], alone: bool) -> int:
+    """The exit code of a command. Raises what reading and writing raise."""
     from tfnanlint.cli.flags import names_files, parser
     from tfnanlint.config.layers import ConfigError
 
@@ -55,14 +68,6 @@ def _carried_out(words: list[str], alone: bool) -> int:
         return code
     except ConfigError as error:
         return fail(*error.args)
-    except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLEAN
-    except KeyboardInterrupt:
-        return 130
-    except OSError as error:
-        return fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))
 
 
 def _command_in(word: str) -> str | None:

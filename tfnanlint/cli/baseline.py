@@ -13,6 +13,7 @@ from tfnanlint.cli.outcome import CLEAN, FOUND, fail
 from tfnanlint.cli.terminal import Progress
 from tfnanlint.config.revision import WorkTree
 from tfnanlint.files.discover import discover, project_root, read
+from tfnanlint.files.write import in_version_control
 from tfnanlint.pipeline.baseline import NEVER, Baseline
 from tfnanlint.pipeline.check import Checked, unread
 from tfnanlint.pipeline.linter import Linter
@@ -27,12 +28,14 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.parser.error("a baseline is made of files, not of standard input")
     linter = linter_of(arguments)
     path = linter.configuration.for_directory(os.getcwd()).baseline or os.path.abspath(DEFAULT)
-    if arguments.baseline is None and not _is_inside(path, project_root(DEFAULT)):
+    known = WorkTree().read(path)
+    exists = known is not None
+    refusal = _refusal(path, known) if arguments.baseline is None else ""
+    if refusal:
         return fail(
-            f"{path}: the configuration names a baseline outside of the project; "
+            f"{path}: the configuration names {refusal}; "
             f"to write it, name it yourself: --baseline {path}"
         )
-    exists = WorkTree().read(path) is not None
     if arguments.action == "create" and exists and not arguments.force:
         return fail(
             f"{path} exists; `tfnanlint baseline update` brings it up to date, --force replaces it"
@@ -71,6 +74,19 @@ def _checked(linter: Linter, arguments: argparse.Namespace) -> Iterator[Checked]
     from tfnanlint.syntax.source import Source
 
     yield from (Checked(Source(path, "")) for path in found.files if path not in seen)
+
+
+def _refusal(path: str, known: bytes | None) -> str:
+    """Why a baseline is not written to a path only because the configuration names it; empty where
+    it is. `known` is what stands there.
+    """
+    root = os.path.realpath(project_root(DEFAULT))
+    if not _is_inside(path, root):
+        return "a baseline outside of the project"
+    if in_version_control(os.path.relpath(os.path.realpath(path), root)):
+        return "a file of the version control"
+    is_baseline = not known or known.lstrip().startswith(b"{")
+    return "" if is_baseline else "a file that is no baseline"
 
 
 def _is_inside(path: str, root: str) -> bool:

@@ -30,19 +30,28 @@ def cache_of(arguments: argparse.Namespace) -> Callable[[], Cache] | None:
     # A pipeline starts from nothing and keeps nothing; and what it checks may come from strangers.
     if not named and os.environ.get("CI"):
         return None
-    if not named and _comes_with_code(os.getcwd()):
+    checked = [os.getcwd(), *getattr(arguments, "paths", ())]
+    if not named and any(map(_comes_with_code, checked)):
         return None
     return lambda: _cache(folder(arguments), bool(named), "")
 
 
-def _comes_with_code(directory: str) -> bool:
-    """Whether the user's cache folder lies in the repository of a directory, as with
-    `XDG_CACHE_HOME=$PWD/.cache`: what is in it may have been committed.
+def _comes_with_code(path: str) -> bool:
+    """Whether the user's cache folder lies in the repository or the project of a path, as with
+    `XDG_CACHE_HOME=$PWD/.cache`: what is in it may have come with them.
     """
+    from tfnanlint.files.discover import is_project, project_root
     from tfnanlint.files.store import user_folder
 
-    top = _repository(os.path.realpath(user_folder()))
-    return bool(top) and top == _repository(os.path.realpath(directory))
+    real, folder = os.path.realpath(path), os.path.realpath(user_folder())
+    top = _repository(folder)
+    project = os.path.realpath(project_root(os.path.join(real, "_")))
+    return (
+        bool(top)
+        and top == _repository(real)
+        or is_project(project)
+        and folder.startswith(project.rstrip(os.sep) + os.sep)
+    )
 
 
 def folder(arguments: argparse.Namespace) -> str:

@@ -18,7 +18,7 @@ from tfnanlint.config.layers import ConfigError
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.files.discover import Discovery, discover, excluded, project_root
-from tfnanlint.files.kinds import relevant, size_limit
+from tfnanlint.files.kinds import NOTEBOOK, relevant, size_limit
 from tfnanlint.pipeline.check import Checked, unread
 from tfnanlint.pipeline.linter import Fixed, Linter
 from tfnanlint.report import PEOPLE, WIDTH, View, escape
@@ -39,6 +39,9 @@ from tfnanlint.report.wrap import fitted
 
 if TYPE_CHECKING:
     from tfnanlint.prove.run import Prover
+
+
+_SOURCES = (".py", ".pyw", NOTEBOOK, ".toml")  # what a report is not written over
 
 
 @dataclass(slots=True)
@@ -194,6 +197,7 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
 def _check_stdin(run: _Run) -> int:
     arguments, linter = run.arguments, run.linter
     name = arguments.stdin_filename or "-"
+    _refuse_to_overwrite(run.wanted, [name])
     data = sys.stdin.buffer.read()
     run.tally.files = 1
     if arguments.stdin_filename and excluded(name, linter.configuration):
@@ -282,14 +286,31 @@ def _view(run: _Run, stream: TextIO) -> View:
 
 
 def _refuse_to_overwrite(wants: Sequence[Wanted], files: Sequence[str]) -> None:
-    """Raise `ConfigError` where a report would be written over a file that is checked."""
-    targets = {os.path.realpath(one.path): one.path for one in wants if one.path is not None}
-    checked = map(os.path.realpath, files) if targets else ()
-    for path in checked:
+    """Raise `ConfigError` where a report would be written over a file that is checked, or over one
+    that by its name is code or configuration.
+    """
+    targets = {
+        _identity(one.path): one.path
+        for one in wants
+        if one.path is not None and os.path.lexists(one.path)
+    }
+    for path in map(_identity, files) if targets else ():
         if path in targets:
             raise ConfigError(
                 f"{targets[path]}: a report is not written over a file that is checked"
             )
+    for path in targets.values():
+        if path.endswith(_SOURCES):
+            raise ConfigError(f"{path}: a report is not written over code or configuration")
+
+
+def _identity(path: str) -> tuple[int, int] | str:
+    """What is the same for two names of one file."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return path
+    return status.st_dev, status.st_ino
 
 
 def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:

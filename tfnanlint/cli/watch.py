@@ -11,6 +11,16 @@ from collections.abc import Callable, Sequence
 from tfnanlint.cli.outcome import CLEAN, fail
 from tfnanlint.config.keys import DEFAULT_EXCLUDE
 
+# The process of one check: its modules are not looked for where it is started, and it ends with the
+# process that watches.
+_BOOT = """
+import sys
+sys.path[:] = {path!r}
+from tfnanlint.pipeline.workers import end_with_parent
+end_with_parent()
+from tfnanlint.cli import main
+sys.exit(main())
+"""
 _SETTINGS = frozenset(("tfnanlint.toml", "pyproject.toml", ".gitignore"))
 
 
@@ -26,12 +36,8 @@ def watch(arguments: argparse.Namespace) -> int:
         from watchfiles import watch as changes
     except ImportError:
         return fail("--watch needs the package watchfiles: pip install 'tfnanlint[watch]'")
-    command = [
-        sys.executable,
-        "-m",
-        "tfnanlint",
-        *(word for word in arguments.words if word != "--watch"),
-    ]
+    words = [word for word in arguments.words if word != "--watch"]
+    command = [sys.executable, "-c", _BOOT.format(path=sys.path), *words]
     try:
         _check(command)
         for _ in changes(*tops, watch_filter=filter_below(tops), raise_interrupt=True):

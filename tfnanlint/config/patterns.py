@@ -8,17 +8,20 @@ from collections.abc import Sequence
 
 _DEEPEST = 200  # folders: what lies deeper no pattern speaks of
 _MOST = 3  # stars in one name and `**` in one pattern
+_MOST_COSTLY = 500  # patterns with several stars
 _RUN = re.compile(r"(\\.)|\*{2,}")
 
 
 class Patterns:
     """gitignore-style patterns, relative to one directory. Raises ValueError on one that cannot be
-    read.
+    read, and on too many that cost time at every file.
     """
 
     def __init__(self, root: str, lines: Sequence[str]):
         import pathspec
 
+        if sum(line.count("*") > 1 for line in lines) > _MOST_COSTLY:
+            raise ValueError(f"more than {_MOST_COSTLY} patterns have several stars")
         self.root = root
         self._spec = pathspec.GitIgnoreSpec.from_lines(map(_plain, lines))
 

@@ -32,9 +32,10 @@ class WorkTree:
             if error.errno == errno.ENAMETOOLONG:
                 return None
             raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise ConfigError(f"{path}: cannot be read: not a regular file")
         with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise ConfigError(f"{path}: cannot be read: not a regular file")
             data = file.read(limit + 1)
         if len(data) > limit:
             raise ConfigError(f"{path}: not read: larger than {limit >> 20} MiB")
@@ -45,6 +46,7 @@ class WorkTree:
 GIT_ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",  # unlike `protocol.allow`, over what the repository allows
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from tfnanlint.config.keys import RULE_OPTIONS, ConfigError, hint
@@ -11,6 +12,7 @@ from tfnanlint.config.keys import RULE_OPTIONS, ConfigError, hint
 # By the name of a rule, as it is written, and the name of an option.
 Options = dict[str, dict[str, tuple[str, ...]]]
 EXAMPLE = '`[rules.TFN102]` with `fix = "divide_no_nan"`'
+MOST_TOLD = 20  # options of a table that are told with their lines: to find one takes time
 _OWN = re.compile(r"^[ \t]*\[\s*tool\s*\.\s*tfnanlint\b", re.M)
 _TABLE = r"""^[ \t]*\[\s*(?:tool\s*\.\s*tfnanlint\s*\.\s*)?["']?rules["']?"""
 
@@ -43,7 +45,9 @@ def checked(table: Any, origin: str, text: str = "") -> Options:
     for name, stated in table.items():
         if not isinstance(stated, dict):
             place = _place(origin, text, name, "")
-            problems.append(f"{place}: `rules.{name}` must be a table such as {EXAMPLE}")
+            problems.append(f"{place}: `rules.{name[:80]}` must be a table such as {EXAMPLE}")
+            if len(problems) >= MOST_TOLD:
+                break
             continue
         options[name] = {}
         for option, value in stated.items():
@@ -52,6 +56,8 @@ def checked(table: Any, origin: str, text: str = "") -> Options:
                 problems.append(f"{_place(origin, text, name, option)}: {problem}")
             else:
                 options[name][option] = (value,) if isinstance(value, str) else tuple(value)
+        if len(problems) >= MOST_TOLD:
+            break
     if problems:
         raise ConfigError(*problems)
     return options
@@ -68,9 +74,9 @@ def _problem(name: str, option: str, value: Any) -> str:
 
 
 def rows(table: Any, text: str) -> Iterable[tuple[str, int]]:
-    """The lines of the options of a table, as far as they are seen in the text of the file."""
-    for name, stated in table.items() if isinstance(table, dict) else ():
-        for option in stated if isinstance(stated, dict) else ("",):
+    """The lines of the first options of a table, as far as they are seen in the file."""
+    for name, stated in islice(table.items(), MOST_TOLD) if isinstance(table, dict) else ():
+        for option in islice(stated, MOST_TOLD) if isinstance(stated, dict) else ("",):
             if row := row_of(text, name, option):
                 yield f"rules.{name}.{option}", row
 

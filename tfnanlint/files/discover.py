@@ -251,10 +251,11 @@ def read(path: str, limit: int) -> bytes:
         raise Unread(f"it cannot be read: {error.strerror}") from None
     except ValueError as error:  # a NUL in the name
         raise Unread(f"it cannot be read: {error}") from None
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        raise Unread(f"it is {_kind(mode)}, not a regular file")
     with os.fdopen(handle, "rb", closefd=True, buffering=0) as file:
-        mode = os.fstat(handle).st_mode
-        if not stat.S_ISREG(mode):
-            raise Unread(f"it is {_kind(mode)}, not a regular file")
         try:
             data = _up_to(file, limit + 1)
             if len(data) <= limit:
@@ -309,16 +310,19 @@ def project_root(path: str) -> str:
     else its directory.
 
     A link leads out of a project even into another one: behind a link the project around the link
-    counts, if there is one.
+    counts, if there is one; without any, what lies around a link below the working directory.
     """
     start = os.path.dirname(os.path.abspath(path))
-    root = ""
+    below = os.getcwd().rstrip(os.sep) + os.sep
+    root, outside = "", start
     behind_link = False
     for directory in _upwards(start):
-        if (not root or behind_link) and _is_marked(directory):
+        if (not root or behind_link) and is_project(directory):
             root, behind_link = directory, False
-        behind_link = behind_link or os.path.islink(directory)
-    return root or start
+        if os.path.islink(directory):
+            behind_link = True
+            outside = os.path.dirname(directory) if directory.startswith(below) else outside
+    return root or outside
 
 
 def _upwards(directory: str) -> Iterator[str]:
@@ -331,5 +335,6 @@ def _upwards(directory: str) -> Iterator[str]:
         directory = parent
 
 
-def _is_marked(directory: str) -> bool:
+def is_project(directory: str) -> bool:
+    """Whether a folder holds what the root of a project holds."""
     return any(os.path.lexists(os.path.join(directory, mark)) for mark in _MARKS)

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from tfnanlint.syntax.source import Source, Unreadable, decode, encode, fixable
 
-_VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))
+_VERSION_CONTROL = frozenset((".git", ".hg", ".svn", ".jj", ".bzr"))
 PREFIX, SUFFIX = ".tfnanlint-", ".tmp"
 # A file that is being written exists for milliseconds; one this old was left by a run that was
 # killed.
@@ -121,10 +121,17 @@ def _inside(path: str | os.PathLike, root: str | os.PathLike) -> str:
         raise Refused(
             "a link leads out of the project" if linked else "it is outside of the project"
         )
-    inner = os.path.relpath(real, top).split(os.sep)[:-1]
-    if not _VERSION_CONTROL.isdisjoint(inner):
+    if in_version_control(os.path.relpath(real, top)):
         raise Refused("it belongs to the version control of the project")
     return real
+
+
+def in_version_control(path: str) -> bool:
+    """Whether a path leads into a folder of version control, whose name is the same in capitals on
+    some systems.
+    """
+    folders = os.path.dirname(path).split(os.sep)
+    return not _VERSION_CONTROL.isdisjoint([name.lower() for name in folders])
 
 
 def _under(top: str, path: str) -> bool:

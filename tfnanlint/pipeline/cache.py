@@ -17,23 +17,14 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import lru_cache, partial
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from tfnanlint.diagnostics.findings import (
-    Bound,
-    Call,
-    Certainty,
-    Claim,
-    Differentiated,
-    Edit,
-    Finding,
-    Fix,
-    Step,
-)
+from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.files.store import Store
 from tfnanlint.pipeline.check import Account, Checked, Narrowing, opened
 from tfnanlint.project import index as project
@@ -137,7 +128,8 @@ class Entry:
             hidden, unsure, cut_short, unsafe_fixes, rows, facts = _unpacked(body)
             if not _hold(facts) or not _are_counts(hidden, unsure):
                 return None
-            found = tuple(_finding(row) for _, row in rows)
+            read = _findings()
+            found = tuple(read(row) for _, row in rows)
             source = opened(self._path, self._data) if found else Source(self._path, "")
             if not all(map(str.isprintable, cut_short)) or not _fit(found, source):
                 return None
@@ -228,17 +220,33 @@ def _are_counts(*values: Any) -> bool:
 
 
 def _fit(findings: Sequence[Finding], source: Source) -> bool:
-    """Whether findings say what can be said of a source: words, at places that it has."""
+    """Whether findings say what can be said of a source: of places that it has, in files that have
+    names.
+    """
     end = len(source.text)
     for finding in findings:
-        spans = [finding.span, *[edit.span for fix in finding.fixes for edit in fix.edits]]
-        words = [finding.code, finding.slug, finding.message, finding.help, finding.no_fix]
-        words += [step.text for step in finding.trace] + [fix.title for fix in finding.fixes]
-        if finding.path != source.path or not all([type(word) is str for word in words]):
+        edits = [[edit.span for edit in fix.edits] for fix in finding.fixes]
+        ordered = [span for spans in edits for span in spans]
+        calls = [call for step in finding.trace for call in (*step.calls, step.made) if call]
+        places = [*finding.trace, *calls]
+        if finding.path != source.path or not all(map(_are_apart, edits)):
             return False
-        if not all([0 <= span.start <= span.end <= end for span in spans]):
+        if not all([0 <= span.start <= span.end <= end for span in (finding.span, *ordered)]):
+            return False
+        if not all([place.row >= 1 and _is_name(place.path) for place in places]):
             return False
     return True
+
+
+def _are_apart(spans: Sequence[Span]) -> bool:
+    """Whether there are spans, and none of them overlap."""
+    ordered = sorted(spans)
+    return bool(spans) and all([one.end <= two.start for one, two in zip(ordered, ordered[1:])])
+
+
+def _is_name(path: str) -> bool:
+    """Whether a file can have a name. Raises ValueError where no system could write it."""
+    return "\0" not in os.fsdecode(os.fsencode(path))
 
 
 def _plain(value: Any) -> Any:
@@ -254,41 +262,61 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _finding(row: list) -> Finding:
-    finding = Finding(*row)
-    return replace(
-        finding,
-        span=Span(*finding.span),
-        certainty=Certainty(finding.certainty),
-        differentiated=Differentiated(finding.differentiated),
-        trace=tuple(
-            Step(
-                path,
-                Span(*span),
-                *described,
-                tuple([Call(*call) for call in calls]),
-                None if made is None else Call(*made),
-            )
-            for path, span, *described, calls, made in finding.trace
-        ),
-        modes=tuple(finding.modes),
-        fixes=tuple(map(_fix, finding.fixes)),
-        data={
-            key: tuple(Span(*one) if isinstance(one, list) else one for one in values)
-            for key, values in finding.data.items()
-        },
-    )
+Reader = Callable[[Any], Any]
 
 
-def _fix(row: list) -> Fix:
-    title, claim, edits, cost, binds = row
-    bound = tuple(
-        Bound(name, Span(*scope) if scope is not None else None, line, new)
-        for name, scope, line, new in binds
-    )
-    return Fix(
-        title, Claim(claim), tuple(Edit(Span(*span), text) for span, text in edits), cost, bound
-    )
+def _reader(kind: Any) -> Reader:
+    """What makes a value of a type of plain data. It raises TypeError or ValueError for data that
+    is not of that type.
+    """
+    if is_dataclass(kind):
+        return _record(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind
+    inner = [_reader(one) for one in get_args(kind) if one not in (type(None), Ellipsis)]
+    if get_origin(kind) is tuple:
+        return lambda value: tuple(map(inner[0], _of(list, value)))
+    if inner and type(None) in get_args(kind):
+        return lambda value: None if value is None else inner[0](value)
+    return partial(_of, kind)
+
+
+def _record(kind: Any) -> Reader:
+    """What makes an object of the list of its fields."""
+    hints = get_type_hints(kind, localns={"Verdict": type(None)})
+    own = {"data": _sites, "verdict": partial(_of, type(None))}
+    readers = [own.get(one.name) or _reader(hints[one.name]) for one in fields(kind)]
+
+    def read(row: Any) -> Any:
+        return kind(*[reader(value) for reader, value in zip(readers, row, strict=True)])
+
+    return read
+
+
+def _of(kind: type, value: Any) -> Any:
+    """A value, if it is of just this type. Raises TypeError."""
+    if type(value) is not kind:
+        raise TypeError(f"{type(value)} for {kind}")
+    return value
+
+
+def _sites(table: Any) -> dict[str, object]:
+    """What a finding says of its rule's place: spans and words, by name."""
+    return {
+        key: tuple([_span(one) if isinstance(one, list) else _of(str, one) for one in values])
+        for key, values in _of(dict, table).items()
+    }
+
+
+def _span(row: list) -> Span:
+    start, end = row
+    return Span(_of(int, start), _of(int, end))
+
+
+@lru_cache(maxsize=None)
+def _findings() -> Reader:
+    """What makes a finding of plain data."""
+    return _reader(Finding)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -180,11 +180,9 @@ class Checking:
         except Unreadable as error:
             self.complete = False
             self.checked = Checked(source, (_unparsable(source, error),))
-        except (RecursionError, MemoryError):
+        except (RecursionError, MemoryError) as error:
             self.complete = False
-            self.checked = Checked(
-                source, (_unparsable(source, Unreadable("nested too deeply to be analysed")),)
-            )
+            self.checked = Checked(source, (_unparsable(source, Unreadable(_too_much(error))),))
         else:
             here = {(one.code, one.span) for one in self._analysis.findings}
             self.found = self._analysis.findings + [
@@ -256,6 +254,13 @@ def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
         for span in (finding.span, *finding.data.get("covers", ()))
     }
     return [finding for finding in found if (finding.code, finding.span) not in replaced]
+
+
+def _too_much(error: Exception) -> str:
+    """What an analysis that was given up for its cost had too much of."""
+    if isinstance(error, MemoryError):
+        return "it needs more memory than is allowed"
+    return "nested too deeply to be analysed"
 
 
 def _unparsable(source: Source, error: Unreadable) -> Finding:

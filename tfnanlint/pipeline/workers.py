@@ -8,7 +8,10 @@ import os
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfnanlint.files.discover import Unread, read
@@ -16,18 +19,20 @@ from tfnanlint.files.kinds import relevant
 from tfnanlint.pipeline.linter import Fixed, Linter, failure
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 # bytes that mention TensorFlow: with less, starting processes costs more than it saves
 WORTH_IT = 1 << 20
 _CHUNKS = 8  # for each process, so that none waits long for the last
+PATIENCE = 300.0  # seconds that a file may take in one of several processes
+MEMORY = 4 << 30  # bytes that such a process may use beyond what it starts with
 _LOOK = 1.0  # seconds between two looks for the process that started this one
 _LIMIT = 8 << 20  # a larger file is passed on unseen
 
 Maker = Callable[[Any], Linter]
-# the outcomes of a chunk of files, and what is to be remembered
-Work = tuple["list[Fixed | None]", "dict[str, bytes]"]
-_linter: Linter | None = None
+# the outcome of a file, and what is to be remembered
+Work = tuple["Fixed | None", "dict[str, bytes]"]
 
 
 def cores() -> int:
@@ -49,6 +54,39 @@ def contents(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
             continue
         if relevant(data):
             yield path, data
+
+
+@dataclass
+class _Worker:
+    """A process that checks files, and what it has been given and has not answered yet."""
+
+    process: BaseProcess
+    pipe: Connection
+    chunk: int = 0
+    files: list[str] = field(default_factory=list)
+    since: float = 0.0  # when it began with the first of its files
+
+    def give(self, chunk: int, files: list[str]) -> None:
+        """Let it check the files of a chunk."""
+        self.chunk, self.files, self.since = chunk, files, time.monotonic()
+        with suppress(BrokenPipeError):  # it has died, which the next look at it tells
+            self.pipe.send(files)
+
+    def answers(self) -> Iterator[Work]:
+        """What it has found in its files, as far as it has. Raises EOFError or OSError when it has
+        died.
+        """
+        while self.files and self.pipe.poll():
+            work = self.pipe.recv()
+            self.files.pop(0)
+            self.since = time.monotonic()
+            yield work
+
+    def end(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
 
 
 class Crew:
@@ -73,59 +111,76 @@ class Crew:
         )
 
     def outcomes(self, files: Sequence[tuple[str, int]]) -> Iterator[Fixed | None]:
-        """The outcome of each file, in order. A file at which a process dies is a finding,
-        TFN000.
+        """The outcome of each file, in order. A file at which a process dies, or that takes too
+        long, is a finding, TFN000. No process is left when nobody wants more.
         """
-        from concurrent.futures.process import BrokenProcessPool
+        chunks = _chunked(files, self._count)
+        waiting = deque(enumerate(chunks))
+        ready: list[deque[Fixed | None]] = [deque() for _ in chunks]
+        workers: list[_Worker] = []
+        try:
+            workers += [self._start() for _ in range(min(self._count, len(chunks)))]
+            for number, chunk in enumerate([list(chunk) for chunk in chunks]):
+                for _ in chunk:
+                    while not ready[number]:
+                        self._listen(workers, waiting, ready)
+                    yield ready[number].popleft()
+        finally:
+            for worker in workers:
+                worker.end()
 
-        left = _chunked(files, self._count)
-        while left:
-            pool = self._pool(min(self._count, len(left)))
-            try:
-                waiting = [pool.submit(_work, chunk, self._fixing) for chunk in left]
-                for future in waiting:
-                    try:
-                        work = future.result()
-                    except BrokenProcessPool:
-                        break
-                    left.pop(0)
-                    yield from self._delivered(work)
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
-            if left:
-                yield from self._one_by_one(left.pop(0))
+    def _listen(
+        self,
+        workers: list[_Worker],
+        waiting: deque[tuple[int, list[str]]],
+        ready: list[deque[Fixed | None]],
+    ) -> None:
+        """Take what the processes have to say, and give new work to those that have none."""
+        from multiprocessing.connection import wait
 
-    def _one_by_one(self, chunk: list[str]) -> Iterator[Fixed | None]:
-        """The files of a chunk at which a process died, each in a process of its own."""
-        from concurrent.futures.process import BrokenProcessPool
+        for worker in workers:
+            if not worker.files and waiting:
+                worker.give(*waiting.popleft())
+        busy = [worker for worker in workers if worker.files]
+        wait([worker.pipe for worker in busy], timeout=_LOOK)
+        for worker in busy:
+            chunk = ready[worker.chunk]
+            reason = self._reason(worker, chunk)
+            if reason:
+                path, *left = worker.files
+                chunk.append(Fixed(failure(path, ChildProcessError(reason)), b"", b""))
+                worker.end()
+                workers[workers.index(worker)] = new = self._start()
+                if left:
+                    new.give(worker.chunk, left)
 
-        for path in chunk:
-            pool = self._pool(1)
-            try:
-                yield from self._delivered(pool.submit(_work, [path], self._fixing).result())
-            except BrokenProcessPool:
-                yield Fixed(
-                    failure(path, ChildProcessError("the process that checked it died")), b"", b""
-                )
-            finally:
-                pool.shutdown(wait=True)
+    def _reason(self, worker: _Worker, chunk: deque[Fixed | None]) -> str:
+        """Why a process is given up after its answers were taken; empty where it is not."""
+        try:
+            for outcome, entries in worker.answers():
+                chunk.append(outcome)
+                if self._keep is not None:
+                    self._keep(entries)
+        except (EOFError, OSError):
+            return "the process that checked it died"
+        late = bool(worker.files) and time.monotonic() - worker.since > PATIENCE
+        return f"stopped after more than {PATIENCE:.0f} seconds" if late else ""
 
-    def _delivered(self, work: Work) -> list[Fixed | None]:
-        outcomes, entries = work
-        if self._keep is not None:
-            self._keep(entries)
-        return outcomes
-
-    def _pool(self, count: int) -> ProcessPoolExecutor:
+    def _start(self) -> _Worker:
         import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
 
         # Elsewhere than on Linux forking is not safe.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         if sys.platform == "linux":
             # a forked process has it already
             import tfnanlint.pipeline.analysis  # noqa: F401
-        return ProcessPoolExecutor(count, context, _begin, (self._make, self._orders))
+        ours, theirs = context.Pipe()
+        process = context.Process(  # type: ignore[attr-defined]
+            target=_serve, args=(theirs, self._make, self._orders, self._fixing), daemon=True
+        )
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
 
 
 def _chunked(files: Sequence[tuple[str, int]], count: int) -> list[list[str]]:
@@ -142,12 +197,37 @@ def _chunked(files: Sequence[tuple[str, int]], count: int) -> list[list[str]]:
     return chunks
 
 
-def _begin(make: Maker, orders: Any) -> None:
-    """In a new process: get ready."""
-    global _linter
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a word.
+def _serve(pipe: Connection, make: Maker, orders: Any, fixing: bool) -> None:
+    """In a new process: check the files that come through a pipe, until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process that started this one
     end_with_parent()
-    _linter = make(orders)
+    limit_memory(MEMORY)
+    linter = make(orders)
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # no one waits for more
+        while True:
+            for path in pipe.recv():
+                outcome = linter.file(path, fixing)
+                pipe.send((outcome, linter.cache.taken() if linter.cache is not None else {}))
+
+
+def limit_memory(memory: int) -> None:
+    """Let this process have so many bytes more than it has now."""
+    try:
+        import resource
+    except ImportError:  # there is none on Windows
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = _address_space() + memory
+    resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most), most))
+
+
+def _address_space() -> int:
+    """The bytes that are mapped now, most of them libraries; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def end_with_parent() -> None:
@@ -162,9 +242,3 @@ def end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _work(paths: list[str], fixing: bool) -> Work:
-    assert _linter is not None
-    outcomes = [_linter.file(path, fixing) for path in paths]
-    return outcomes, _linter.cache.taken() if _linter.cache is not None else {}

@@ -42,7 +42,7 @@ def half_wanted_in(tree: ast.Module) -> str:
         if isinstance(node, ast.Call) and leaf(node.func) == "set_floatx" and node.args:
             half = _half(node.args[0])
         elif isinstance(node, ast.Constant) and id(node) not in prose:
-            half = _half(node) if str(node.value).startswith("mixed_") else ""
+            half = _half(node, "mixed_")
         else:
             half = ""
         if half:
@@ -50,10 +50,12 @@ def half_wanted_in(tree: ast.Module) -> str:
     return ""
 
 
-def _half(node: ast.expr) -> str:
-    """The dtype of 16 bits that a constant names."""
+def _half(node: ast.expr, prefix: str = "") -> str:
+    """The dtype of 16 bits that a constant names behind a prefix."""
     text = node.value if isinstance(node, ast.Constant) else None
-    named = _HALF.fullmatch(text) if isinstance(text, str) else None
+    if not isinstance(text, str) or not text.startswith(prefix):
+        return ""
+    named = _HALF.fullmatch(text)
     return named[1] if named is not None else ""
 
 
@@ -108,8 +110,6 @@ def _reached(starts: Iterable[str], arrows: Mapping[str, list[str]]) -> dict[str
 def _stem(path: str) -> bytes:
     """The name by which other files import a file: its own, or that of its folder."""
     folder, name = os.path.split(path)
-    return (
-        os.path.basename(folder).encode()
-        if name == "__init__.py"
-        else name.removesuffix(".py").encode()
+    return os.fsencode(
+        os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
     )

@@ -217,9 +217,9 @@ def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
     """Files below a folder that import something named `leaf` and call what ends in `name`: not all
     where they are too many to be of use, with the asking file among them or not.
     """
-    called, own = name.encode(), os.path.basename(top).encode()
+    called, own = name.encode(), os.fsencode(os.path.basename(top))
     found: list[str] = []
-    for path, data in _importing(top).get(leaf.encode(), ()):
+    for path, data in _importing(top).get(os.fsencode(leaf), ()):
         if _calls(data, called, own):
             found.append(path)
             if len(found) > MAX_IMPORTERS + 1:
@@ -267,7 +267,7 @@ def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
     tree too large to search.
     """
     found: dict[bytes, list[tuple[str, bytes]]] = {}
-    own = os.path.basename(top).encode()
+    own = os.fsencode(os.path.basename(top))
     for path, data in _texts(top).items():
         for word in _imported(data, own):
             found.setdefault(word, []).append((path, data))

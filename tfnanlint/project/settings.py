@@ -93,7 +93,7 @@ def asked(text: str, name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _set_here(text: str) -> dict[bytes, list[bytes]]:
-    return set_in(text.encode())
+    return set_in(text.encode("utf-8", "surrogatepass"))
 
 
 def _set(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import signal
 import sys
 import time
@@ -15,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tfnanlint.batch import OUT_OF_MEMORY, Budget, FileRow, Judge, Repository, Row
+from tfnanlint.pipeline.workers import limit_memory
 from tfnanlint.scan.inputs import InputError, Reference, load
 
 GRACE = 60.0  # seconds beyond the budget, for one file may take longer than what is left of it
@@ -239,7 +239,8 @@ def _work(pipe: Connection, other_end: Connection, orders: Orders) -> None:
     """In a process: check what comes through the pipe until it is closed."""
     other_end.close()  # else the pipe stays open when the process that holds the other end dies
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process that started this one
-    _limit(orders.memory)
+    if orders.memory:
+        limit_memory(orders.memory)
     judge = Judge(orders.settings, orders.budget)
     try:
         while True:
@@ -247,24 +248,3 @@ def _work(pipe: Connection, other_end: Connection, orders: Orders) -> None:
             pipe.send(rows_of(reference, judge, pipe.send, refused))
     except (EOFError, BrokenPipeError, ConnectionResetError):  # no one waits for more
         return
-
-
-def _limit(memory: int) -> None:
-    """Let this process have so many bytes more than it has now."""
-    try:
-        import resource
-    except ImportError:  # there is none on Windows
-        return
-    if memory:
-        most = resource.getrlimit(resource.RLIMIT_AS)[1]
-        limit = _address_space() + memory
-        resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most), most))
-
-
-def _address_space() -> int:
-    """The bytes that are mapped now, most of them libraries; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0

@@ -56,6 +56,11 @@ class Location(NamedTuple):
         return f"line {self.row}" if self.cell is None else f"line {self.row} of cell {self.cell}"
 
 
+_MAX_REASON = 200  # characters of what is said against a file
+_LINE_BREAKS = {ord("\n"): "\\n", ord("\r"): "\\r"}
+_MOST_BITS = 14_284  # of an integer that Python writes in decimal digits: 4,300 of them
+_LONG_NUMBER = re.compile(r"0[xXoObB][\da-fA-F_]{3500}")
+
 # What divides a script into parts that are run by themselves.
 _CELL = re.compile(r"^#[ \t]?%%", re.M)
 
@@ -122,12 +127,32 @@ def decode(data: bytes) -> tuple[str, str]:
         lines = data if b"\n" in data else data.replace(b"\r", b"\n")
         encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
         text = data.decode(encoding)
-    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+    except (SyntaxError, LookupError, UnicodeError) as error:
         lenient = _with_stray_bytes(data) if isinstance(error, UnicodeDecodeError) else None
         if lenient is None or encoding != "utf-8" or not _declares(data):
-            raise Unreadable(f"cannot decode the file: {error}") from None
+            raise Unreadable(f"cannot decode the file: {_in_words(error)}") from None
         text = lenient
     return text, encoding
+
+
+def _refuse_long_numbers(tree: ast.Module) -> None:
+    """Raise `Unreadable` for an integer that Python reads but does not write, as in
+    `0xfff...`: decimal ones of that length it does not read.
+    """
+    for node in ast.walk(tree):
+        number = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(number, int) and number.bit_length() > _MOST_BITS:
+            raise Unreadable(
+                "cannot be parsed: an integer has more than 4300 digits",
+                node.lineno,
+                node.col_offset + 1,
+            )
+
+
+def _in_words(error: Exception) -> str:
+    """What an error says of a file, on one line and in few words."""
+    text = str(error).translate(_LINE_BREAKS)
+    return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON]}..."
 
 
 def _declares(data: bytes) -> bool:
@@ -209,7 +234,7 @@ class Source:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return ast.parse(self.text, type_comments=False)
+                tree = ast.parse(self.text, type_comments=False)
         except SyntaxError as error:
             hint = " (is this Python 2?)" if "print" in (error.msg or "") else ""
             raise Unreadable(
@@ -217,6 +242,9 @@ class Source:
             ) from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {str(error) or type(error).__name__}") from None
+        if _LONG_NUMBER.search(self.text) is not None:
+            _refuse_long_numbers(tree)
+        return tree
 
     def verify(self) -> None:
         """Raise `Unreadable` where `tree` does. What needs no tree is spared a quarter of the time:
@@ -224,6 +252,8 @@ class Source:
         """
         if "tree" in self.__dict__:
             return
+        if _LONG_NUMBER.search(self.text) is not None:
+            self.tree
         import symtable
 
         try:
