@@ -433,7 +433,7 @@ def test_what_was_fixed_is_seen_in_the_files_after_it(runs):
         ("pkg/z.py", uses),
     ):
         runs.write(name, text)
-    said = fixed(runs)[1]
+    said = fixed(runs, "--verbose")[1]
     assert (
         "pkg/a.py" in said and "tf.math.log(tf.nn.softmax(z)) is" in said.partition("pkg/z.py")[0]
     )
