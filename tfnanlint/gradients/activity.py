@@ -479,13 +479,12 @@ class Gradients:
             return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
         called = [
-            *self.module.calls_to(function.name, self.interpreter)[:16],
-            *self._calls_as_another(function),
+            (call, point)
+            for call, point in self.module.calls_to(function.name, self.interpreter)[:16]
+            if self.interpreter.may_run(call, point, function)
         ]
-        for call, point in called:
+        for call, point in [*called, *self._calls_as_another(function)]:
             if point.scope.function is not None and point.scope.function.node is function.node:
-                continue
-            if not self.interpreter.may_run(call, point, function):
                 continue
             if call in self.upstream:
                 return Differentiated.YES
