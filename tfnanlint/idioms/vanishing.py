@@ -549,6 +549,23 @@ def zero_factor(divisor: Value, depth: int = 4) -> bool:
     return any(zero_factor(site.value(param), depth - 1) for param in ("x", "y"))
 
 
+def sums_cut_off(divisor: Value) -> bool:
+    """Whether a value is a sum of products with what is exactly 0 for ordinary data, such as a relu:
+    of the other factors nothing need be known.
+    """
+    total = made_by(plain(widest(plain(divisor))), *SUMS)
+    return total is not None and _of_cut_off(total.value(total.op.main))
+
+
+def _of_cut_off(elements: Value, depth: int = 4) -> bool:
+    product = made_by(plain(elements), "tf.multiply") if depth else None
+    if product is not None:
+        return any(_of_cut_off(product.value(param), depth - 1) for param in ("x", "y"))
+    factor = plain(widest(plain(elements)))
+    rarely = made_by(factor, *ONE_HOTS, *MAGNITUDES, *UNDERFLOWING, *PROBABILITIES) is not None
+    return factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor)
+
+
 def _decayed(value: Value) -> bool:
     """1 - b ** n, which corrects the bias of an average: but where n is a count that can be 0."""
     power = _taken_from_one(value)

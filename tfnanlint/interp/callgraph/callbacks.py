@@ -14,7 +14,7 @@ from tfnanlint.ops.families.variables import starts_at_zero
 from tfnanlint.ops.site import Site
 from tfnanlint.program.functions import Bound, Function, Instance
 from tfnanlint.program.module import Module
-from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point
+from tfnanlint.program.scope import Assigned, Binding, Fixed, Iterated, Parameter, Point
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Choice, Note, Value, unknown
@@ -154,15 +154,23 @@ class Callbacks:
         return found
 
 
-def _options(ev: Evaluator, given: Binding) -> list[Value]:
-    """What an argument may be, one by one: what each caller hands to the parameter that it is,
-    else the options of a choice.
+def _options(ev: Evaluator, given: Binding, depth: int = 4) -> list[Value]:
+    """What an argument may be, one by one: what each caller hands to the parameter that it is, each
+    element that a loop runs over, else the options of a choice.
     """
-    read = given.point.lookup(given.node.id) if _is_name(given) else None
-    if isinstance(read, Parameter):
+    read = given.point.lookup(given.node.id) if _is_name(given) else given
+    if isinstance(read, Parameter) and depth:
         handed = ev.arguments_of(read.function)[:MAX_CALLERS]
         if handed:
-            return [handed_over(call, read).value(ev) for call in handed]
+            return [
+                option
+                for call in handed
+                for option in _options(ev, handed_over(call, read), depth - 1)
+            ]
+    if isinstance(read, Iterated):
+        whole = read.iterable.value(ev)
+        if whole.kind == "sequence" and isinstance(whole.obj, tuple):
+            return list(whole.obj)
     value = given.value(ev)
     return list(value.obj.options) if isinstance(value.obj, Choice) else [value]
 
