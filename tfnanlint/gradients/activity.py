@@ -18,6 +18,7 @@ from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
 from tfnanlint.ops.families.variables import started
 from tfnanlint.ops.frameworks import (
+    CALL_METHODS,
     HOOKS,
     LAYERS,
     MODEL_BASES,
@@ -494,13 +495,16 @@ class Gradients:
             answers.add(Differentiated.NO if cut else self.at(point))
         if Differentiated.YES in answers or self._taken_elsewhere(function):
             return Differentiated.YES
-        return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
+        all_seen = function.name not in CALL_METHODS
+        known_not = all_seen and answers == {Differentiated.NO}
+        return Differentiated.NO if known_not else Differentiated.UNKNOWN
 
     def _calls_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
         """The calls in this file of what a function goes on as: `METRICS[name](a, b)`, the
-        parameter of another function, a partial.
+        parameter of another function, a partial, an object whose method it is.
         """
-        if function.module is not self.module or not self.module.source.rows_using(function.name):
+        is_run = function.name in CALL_METHODS or self.module.source.rows_using(function.name)
+        if function.module is not self.module or not is_run:
             return []
         return [
             (call, point)
