@@ -12,17 +12,20 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.gradients.dependence import depending_on
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
-from tfnanlint.ops.families.variables import started
+from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.frameworks import (
     CALL_METHODS,
     HOOKS,
     LAYERS,
     MODEL_BASES,
     MODULE_BASES,
+    OPERAND_NAMES,
+    OPERAND_PLACES,
     SINK_CALLS,
     SINKS,
     SINKS_OF_FUNCTIONS,
@@ -75,6 +78,7 @@ class Gradients:
         self._tapes: dict[ast.AST, Tapes] = {}
         self._fetched: dict[str, bool] = {}  # attributes, by whether they are only fetched
         self._upstream: set[ast.AST] | None = None
+        self._still: set[ast.AST] = set()  # what leads to a loss, but from none of its operands
         self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
         # functions of which it is being found out, outermost first
@@ -102,6 +106,8 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
+        if site.node in self._still:
+            return Differentiated.NO
         if self._left_out(site.node, site.point):
             return Differentiated.NO
         found = self.at(site.point)
@@ -620,7 +626,8 @@ class Gradients:
         scope, tapes = point.scope, self._tapes_of(point)
         taped = tapes is not None and tapes.of_gradient(call)
         queue = [value] if not taped or recorded_name(target, point, scope) else []
-        seen: set[int] = set()
+        reached: list[Site] = []
+        seen = {id(one) for one in self._held(call, point)}
         while queue and len(seen) < _MAX_NODES:
             value = queue.pop()
             if value.kind == "sequence" and isinstance(value.obj, tuple):
@@ -635,13 +642,37 @@ class Gradients:
                 and not recorded_at(origin.point, scope)
             ):
                 continue
-            self._upstream.add(origin.node)
             self.interpreter.session.steps = 0
+            reached.append(origin)
             queue += [
                 origin.value(param)
                 for param in origin.params
                 if not taped or recorded_name(origin.args.get(param), origin.point, scope)
             ]
+        moved = depending_on(self._operands(call, point), reached)
+        self._still |= {one.node for one in reached if one not in moved}
+        self.upstream.update([one.node for one in moved])
+
+    def _operands(self, call: ast.Call, point: Point) -> frozenset[Site]:
+        """The variables that a gradient is asked for, where the call names each; else none."""
+        at = OPERAND_PLACES.get(leaf(call.func))
+        named = [one.value for one in call.keywords if one.arg in OPERAND_NAMES]
+        asked = named or (call.args[at : at + 1] if at is not None else [])
+        makers = [maker for node in asked for maker in self._makers_of(node, point)]
+        found = frozenset([one for one in makers if one is not None and one.op.name in VARIABLES])
+        return found if len(found) == len(set(makers)) else frozenset()
+
+    def _held(self, call: ast.Call, point: Point) -> list[Site]:
+        """What a gradient takes for constant: `tf.gradients(y, x, stop_gradients=[s])`."""
+        held = [one.value for one in call.keywords if one.arg == "stop_gradients"]
+        makers = [maker for node in held for maker in self._makers_of(node, point)]
+        return [one for one in makers if one is not None]
+
+    def _makers_of(self, node: ast.expr, point: Point) -> list[Site | None]:
+        """The op that made a value, or each of a list."""
+        value = self.interpreter.ask(node, point)
+        listed = value.obj if isinstance(value.obj, tuple) else (value,)
+        return [site_behind(one) if isinstance(one, Value) else None for one in listed]
 
     def _tapes_of(self, point: Point) -> Tapes | None:
         """The tapes of the scope of a point; None where it opens none."""
