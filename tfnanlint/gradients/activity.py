@@ -627,7 +627,9 @@ class Gradients:
         taped = tapes is not None and tapes.of_gradient(call)
         queue = [value] if not taped or recorded_name(target, point, scope) else []
         reached: list[Site] = []
-        seen = {id(one) for one in self._held(call, point)}
+        held = self._held(call, point)
+        self._still |= {one.node for one in held}
+        seen = {id(one) for one in held}
         while queue and len(seen) < _MAX_NODES:
             value = queue.pop()
             if value.kind == "sequence" and isinstance(value.obj, tuple):

@@ -423,7 +423,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         return False
     total = made_by(divisor, *SUMS, "tf.reduce_mean")
     if total is not None:
-        part = plain(total.value(total.op.main))
+        part = _signless(plain(total.value(total.op.main)))
         return (
             total.op.name == "tf.reduce_mean"
             or made_by(part, *MAGNITUDES, *UNDERFLOWING) is None
@@ -473,6 +473,16 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         if site.given(param) and (site.op.name != "tf.divide" or param == "x")
     ]
     return (all if site.op.name == "tf.add" else any)(parts)
+
+
+def _signless(value: Value) -> Value:
+    """The argument of an absolute value that is not negative itself: `tf.abs(tf.nn.relu(x))`."""
+    magnitude = made_by(value, "tf.abs")
+    return (
+        plain(magnitude.value("x"))
+        if magnitude is not None and magnitude.value("x").lo >= 0
+        else value
+    )
 
 
 def _all_of_it(value: Value, depth: int) -> bool:
