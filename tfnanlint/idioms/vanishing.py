@@ -154,10 +154,11 @@ def not_counted(value: Value) -> bool:
     if share is not None:  # 1 - n / N
         size, taken = plain(share.value("y")), plain(share.value("x"))
     total = made_by(taken, *SUMS)
-    if total is None or not (
-        total.op.name == "tf.math.count_nonzero" or _mask(total.value(total.op.main))
-    ):
+    if total is None:
         return False
+    counted = total.value(total.op.main)
+    if total.op.name != "tf.math.count_nonzero" and not _mask(counted):
+        return _is_size_of(size, plain(counted))
     ones = made_by(size, "tf.reduce_sum")
     return (
         _extent(size)
@@ -176,6 +177,14 @@ def set_to_zero(value: Value) -> bool:
         and value.lo == 0
         and value.zero
     )
+
+
+def _is_size_of(size: Value, elements: Value) -> bool:
+    """Whether a value is how many elements a tensor has: what is summed up of that one, to be taken
+    from its size, is a mask.
+    """
+    measured = made_by(size, "tf.size")
+    return measured is not None and same(plain(measured.value("x")), elements)
 
 
 def _mask(value: Value) -> bool:

@@ -46,7 +46,7 @@ CUTS: Final = (
     COMPARISONS
     | _STARTED
     | frozenset(
-        "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric "
+        "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric update_state "
         "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
     )
 )
