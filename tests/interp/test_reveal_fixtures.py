@@ -29,7 +29,7 @@ ITEMS = {
     "context sensitivity; closed world; open world; differentiated through calls",
     "across_files": "absolute; relative; packages; re-exports; import x as y; constants; star imports; circular imports; "
     "missing files; differentiated; attributes of an instance from another file; losses compiled in another file; policies of the program",
-    "callers": "callers that are not called; recursion; callers that are called; handlers in dicts; settings in dicts; differentiated; defaults",
+    "callers": "callers that are not called; recursion; callers that are called; handlers in dicts; settings in dicts; differentiated; defaults; losses that callers hand to what compiles them; functions of Lambda layers; functions of loops; objects that are called",
     "weights": "weights of layers; initial values; weights of samples; differentiated",
     "classes": "attributes from __init__; attributes assigned twice; attributes joined over methods; attributes from build and call; inheritance; properties; "
     "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members",
@@ -40,12 +40,12 @@ ITEMS = {
     "differentiated": "GradientTape; persistent tapes; nested tapes; stop_recording; functions called inside; tf.gradients; minimize; "
     "Keras layers; metrics; tf.data; summaries; evaluation branches; stop_gradient; what only decides; "
     "variables that are assigned; what callers decide with; properties that decide something; "
-    "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses; values that are overwritten; data of a compiled loss",
+    "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses; values that are overwritten; data of a compiled loss; operands of a gradient; metrics of a layer",
     "relations": "x - max(x); x / sum(x); E[x^2] - E[x]^2; x * mask; p and 1 - p; x - x; square and abs; cumulative forms; one_hot; "
     "shapes and counts; norms after l2_normalize; cosines written by hand; association of constants; differentiated",
     "dtypes": "dtype=; tf.cast; variable initialisers; float16 literals; propagated; promoted; thresholds of absorption; "
     "mixed-precision policy; set_floatx; differentiated",
-    "guards": "early return; assert; tf.debugging.assert_*; tf.Assert in control dependencies; tf.cond; tf.case; tf.where on the input; "
+    "guards": "early return; assert; tf.debugging.assert_*; tf.Assert in control dependencies; tf.cond; tf.case; tf.switch_case; tf.where on the input; "
     "tf.where after the operation; if tf.reduce_any; x rebound by tf.where; boolean_mask; eps parameters; what stands in for a setting; dataclass fields; "
     "config objects; argparse; flags; gin defaults; epsilon-like names; differentiated",
     "python": "conditional imports; match; walrus; comprehensions; generators; with; try; global; nonlocal; augmented assignment; "

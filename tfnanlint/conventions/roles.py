@@ -122,7 +122,7 @@ def initializes(name: str) -> bool:
 
 def takes_training_step(name: str) -> bool:
     """Whether a function of this name may take a gradient of what it is given: `train_on`."""
-    return re.fullmatch(_TRAINING_STEP, name) is not None
+    return re.fullmatch(_TRAINING_STEP, name) is not None and name != "update_state"
 
 
 def makes_object(name: str) -> bool:

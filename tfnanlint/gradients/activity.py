@@ -12,16 +12,20 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.gradients.dependence import depending_on
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
-from tfnanlint.ops.families.variables import started
+from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.frameworks import (
+    CALL_METHODS,
     HOOKS,
     LAYERS,
     MODEL_BASES,
     MODULE_BASES,
+    OPERAND_NAMES,
+    OPERAND_PLACES,
     SINK_CALLS,
     SINKS,
     SINKS_OF_FUNCTIONS,
@@ -74,6 +78,7 @@ class Gradients:
         self._tapes: dict[ast.AST, Tapes] = {}
         self._fetched: dict[str, bool] = {}  # attributes, by whether they are only fetched
         self._upstream: set[ast.AST] | None = None
+        self._still: set[ast.AST] = set()  # what leads to a loss, but from none of its operands
         self._smooth: set[Site] = set()  # what is known not to be rigid
         self._functions: dict[ast.AST, Differentiated] = {}
         # functions of which it is being found out, outermost first
@@ -101,6 +106,8 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
+        if site.node in self._still:
+            return Differentiated.NO
         if self._left_out(site.node, site.point):
             return Differentiated.NO
         found = self.at(site.point)
@@ -479,13 +486,12 @@ class Gradients:
             return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
         called = [
-            *self.module.calls_to(function.name, self.interpreter)[:16],
-            *self._calls_as_another(function),
+            (call, point)
+            for call, point in self.module.calls_to(function.name, self.interpreter)[:16]
+            if self.interpreter.may_run(call, point, function)
         ]
-        for call, point in called:
+        for call, point in [*called, *self._calls_as_another(function)]:
             if point.scope.function is not None and point.scope.function.node is function.node:
-                continue
-            if not self.interpreter.may_run(call, point, function):
                 continue
             if call in self.upstream:
                 return Differentiated.YES
@@ -495,13 +501,16 @@ class Gradients:
             answers.add(Differentiated.NO if cut else self.at(point))
         if Differentiated.YES in answers or self._taken_elsewhere(function):
             return Differentiated.YES
-        return Differentiated.NO if answers == {Differentiated.NO} else Differentiated.UNKNOWN
+        all_seen = function.name not in CALL_METHODS
+        known_not = all_seen and answers == {Differentiated.NO}
+        return Differentiated.NO if known_not else Differentiated.UNKNOWN
 
     def _calls_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
         """The calls in this file of what a function goes on as: `METRICS[name](a, b)`, the
-        parameter of another function, a partial.
+        parameter of another function, a partial, an object whose method it is.
         """
-        if function.module is not self.module or not self.module.source.rows_using(function.name):
+        is_run = function.name in CALL_METHODS or self.module.source.rows_using(function.name)
+        if function.module is not self.module or not is_run:
             return []
         return [
             (call, point)
@@ -617,7 +626,10 @@ class Gradients:
         scope, tapes = point.scope, self._tapes_of(point)
         taped = tapes is not None and tapes.of_gradient(call)
         queue = [value] if not taped or recorded_name(target, point, scope) else []
-        seen: set[int] = set()
+        reached: list[Site] = []
+        held = self._held(call, point)
+        self._still |= {one.node for one in held}
+        seen = {id(one) for one in held}
         while queue and len(seen) < _MAX_NODES:
             value = queue.pop()
             if value.kind == "sequence" and isinstance(value.obj, tuple):
@@ -632,13 +644,37 @@ class Gradients:
                 and not recorded_at(origin.point, scope)
             ):
                 continue
-            self._upstream.add(origin.node)
             self.interpreter.session.steps = 0
+            reached.append(origin)
             queue += [
                 origin.value(param)
                 for param in origin.params
                 if not taped or recorded_name(origin.args.get(param), origin.point, scope)
             ]
+        moved = depending_on(self._operands(call, point), reached)
+        self._still |= {one.node for one in reached if one not in moved}
+        self.upstream.update([one.node for one in moved])
+
+    def _operands(self, call: ast.Call, point: Point) -> frozenset[Site]:
+        """The variables that a gradient is asked for, where the call names each; else none."""
+        at = OPERAND_PLACES.get(leaf(call.func))
+        named = [one.value for one in call.keywords if one.arg in OPERAND_NAMES]
+        asked = named or (call.args[at : at + 1] if at is not None else [])
+        makers = [maker for node in asked for maker in self._makers_of(node, point)]
+        found = frozenset([one for one in makers if one is not None and one.op.name in VARIABLES])
+        return found if len(found) == len(set(makers)) else frozenset()
+
+    def _held(self, call: ast.Call, point: Point) -> list[Site]:
+        """What a gradient takes for constant: `tf.gradients(y, x, stop_gradients=[s])`."""
+        held = [one.value for one in call.keywords if one.arg == "stop_gradients"]
+        makers = [maker for node in held for maker in self._makers_of(node, point)]
+        return [one for one in makers if one is not None]
+
+    def _makers_of(self, node: ast.expr, point: Point) -> list[Site | None]:
+        """The op that made a value, or each of a list."""
+        value = self.interpreter.ask(node, point)
+        listed = value.obj if isinstance(value.obj, tuple) else (value,)
+        return [site_behind(one) if isinstance(one, Value) else None for one in listed]
 
     def _tapes_of(self, point: Point) -> Tapes | None:
         """The tapes of the scope of a point; None where it opens none."""

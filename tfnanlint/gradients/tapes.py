@@ -302,13 +302,13 @@ class Tapes:
 
 def recorded_at(point: Point | None, scope: Scope) -> bool:
     """Whether a tape of a scope may record what stands at a point: what its functions compute
-    elsewhere it may.
+    elsewhere it may, what stands in `with tape.stop_recording():` it does not.
     """
-    return (
-        point is None
-        or point.scope is not scope
-        or any(start <= point.time < end for start, end in scope.tapes)
-    )
+    if point is None or point.scope is not scope:
+        return True
+    if any(start <= point.time < end for start, end in scope.stopped):
+        return False
+    return any(start <= point.time < end for start, end in scope.tapes)
 
 
 def recorded_name(node: ast.AST | None, point: Point | None, scope: Scope) -> bool:

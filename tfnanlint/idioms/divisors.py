@@ -25,6 +25,7 @@ from tfnanlint.idioms.vanishing import (
     running_average,
     set_to_zero,
     shows_zero,
+    sums_cut_off,
     unscaled,
     zero_factor,
 )
@@ -308,6 +309,11 @@ def _is_by_whole_counts(division: Site, divisor: Value, masks: Masks) -> bool:
     return whole and _is_sum_of_counts(division, divisor, masks)
 
 
+def _is_by_products_cut_off(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is by a sum of products with relu outputs, `x / sum(relu(s) * w)`."""
+    return sums_cut_off(divisor)
+
+
 def _is_by_union(division: Site, divisor: Value, masks: Masks) -> bool:
     """Whether a quotient is an overlap by a union, `i / (a + b - i)`."""
     return division.given("x") and quantities.is_union(divisor, division.value("x"))
@@ -326,6 +332,7 @@ _SUMS_THAT_VANISH: Final = (
         "the sum of two values that can both be 0",
     ),
     (_is_sum_of_counts, "a sum of counts that can all be 0"),
+    (_is_by_products_cut_off, "a sum of products that can all be 0"),
     (_is_by_union, "the union of two areas that can both be 0"),
     (_is_by_free_union, "the union of two areas, one of which can be any number"),
 )

@@ -154,10 +154,11 @@ def not_counted(value: Value) -> bool:
     if share is not None:  # 1 - n / N
         size, taken = plain(share.value("y")), plain(share.value("x"))
     total = made_by(taken, *SUMS)
-    if total is None or not (
-        total.op.name == "tf.math.count_nonzero" or _mask(total.value(total.op.main))
-    ):
+    if total is None:
         return False
+    counted = total.value(total.op.main)
+    if total.op.name != "tf.math.count_nonzero" and not _mask(counted):
+        return _is_size_of(size, plain(counted))
     ones = made_by(size, "tf.reduce_sum")
     return (
         _extent(size)
@@ -176,6 +177,14 @@ def set_to_zero(value: Value) -> bool:
         and value.lo == 0
         and value.zero
     )
+
+
+def _is_size_of(size: Value, elements: Value) -> bool:
+    """Whether a value is how many elements a tensor has: what is summed up of that one, to be taken
+    from its size, is a mask.
+    """
+    measured = made_by(size, "tf.size")
+    return measured is not None and same(plain(measured.value("x")), elements)
 
 
 def _mask(value: Value) -> bool:
@@ -423,7 +432,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         return False
     total = made_by(divisor, *SUMS, "tf.reduce_mean")
     if total is not None:
-        part = plain(total.value(total.op.main))
+        part = _signless(plain(total.value(total.op.main)))
         return (
             total.op.name == "tf.reduce_mean"
             or made_by(part, *MAGNITUDES, *UNDERFLOWING) is None
@@ -473,6 +482,16 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
         if site.given(param) and (site.op.name != "tf.divide" or param == "x")
     ]
     return (all if site.op.name == "tf.add" else any)(parts)
+
+
+def _signless(value: Value) -> Value:
+    """The argument of an absolute value that is not negative itself: `tf.abs(tf.nn.relu(x))`."""
+    magnitude = made_by(value, "tf.abs")
+    return (
+        plain(magnitude.value("x"))
+        if magnitude is not None and magnitude.value("x").lo >= 0
+        else value
+    )
 
 
 def _all_of_it(value: Value, depth: int) -> bool:
@@ -547,6 +566,23 @@ def zero_factor(divisor: Value, depth: int = 4) -> bool:
     if site is None:
         return made_by(divisor, *SUMS) is not None and shows_zero(divisor)
     return any(zero_factor(site.value(param), depth - 1) for param in ("x", "y"))
+
+
+def sums_cut_off(divisor: Value) -> bool:
+    """Whether a value is a sum of products with what is exactly 0 for ordinary data, such as a relu:
+    of the other factors nothing need be known.
+    """
+    total = made_by(plain(widest(plain(divisor))), *SUMS)
+    return total is not None and _of_cut_off(total.value(total.op.main))
+
+
+def _of_cut_off(elements: Value, depth: int = 4) -> bool:
+    product = made_by(plain(elements), "tf.multiply") if depth else None
+    if product is not None:
+        return any(_of_cut_off(product.value(param), depth - 1) for param in ("x", "y"))
+    factor = plain(widest(plain(elements)))
+    rarely = made_by(factor, *ONE_HOTS, *MAGNITUDES, *UNDERFLOWING, *PROBABILITIES) is not None
+    return factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor)
 
 
 def _decayed(value: Value) -> bool:

@@ -11,20 +11,18 @@ from typing import Any, Final, Iterator
 
 from tfnanlint.program.functions import Function, Recast, signature_of
 from tfnanlint.program.mutation import place_of
-from tfnanlint.program.predicates import Branch, branches_of
+from tfnanlint.program.predicates import CHOOSING, Branch, branches_of
 from tfnanlint.program.scope import Assigned, Binding, Element, Iterated, Parameter, Point
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import CALL, LAMBDA, LEAVES, parts_of
 from tfnanlint.values.evaluator import Evaluator
-
-_CHOOSING: Final = frozenset(("cond", "case"))
 
 
 def parts(ev: Evaluator, node: Any, point: Point) -> list[tuple[ast.AST, Point]]:
     """The direct parts of an expression at a point, in the order of the text."""
     kind = type(node)
     if kind is CALL:
-        if leaf(node.func) in _CHOOSING and (choices := branches_of(node)):
+        if leaf(node.func) in CHOOSING and (choices := branches_of(node)):
             return _chosen_from(ev, node, choices, point)
         filled = _filled(ev, node, point)
         return [(part, point) for part in parts_of(node)] if filled is None else filled

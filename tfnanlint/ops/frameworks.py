@@ -81,6 +81,9 @@ SINKS: Final = frozenset(
     )
 )
 SINK_CALLS: Final = re.compile(rf"\.(?:{'|'.join(sorted(SINKS))})\s*\(")
+# Where these are given what a gradient is asked for, by place and by name.
+OPERAND_PLACES: Final = {"gradient": 1, "jacobian": 1, "batch_jacobian": 1, "gradients": 1}
+OPERAND_NAMES: Final = frozenset(("sources", "xs", "var_list"))
 # These call a function that they are given.
 SINKS_OF_FUNCTIONS: Final = ("minimize", "compute_gradients")
 # A tape's methods that take no gradient.

@@ -35,7 +35,8 @@ class Op:
     makes; empty where it makes none. `edges` names the parameters that must keep to a range, or at
     one number of which the gradient is lost. `derivative` is (factor, exponent) of a derivative
     that is a power of the argument: (0.5, -0.5) of sqrt. `signatures` holds the orders of all
-    spellings, of any row, that were found to differ from the row's.
+    spellings, of any row, that were found to differ from the row's. `applies` names the parameters
+    whose functions the row calls with values: `fn` of tf.map_fn.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Op:
     edges: tuple[str, ...] = ()
     derivative: tuple[float, float] | None = None
     signatures: Mapping[str, str] = field(default_factory=dict)
+    applies: tuple[str, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

@@ -228,6 +228,31 @@ class Site:
         return f"<Site {self.op.name} line {getattr(self.node, 'lineno', '?')}>"
 
 
+class NotingSite(Site):
+    """A site that notes what its row hands to the functions that it is given."""
+
+    __slots__ = ("handed",)
+
+    def __init__(self, site: Site):
+        super().__init__(
+            site.op,
+            site.node,
+            site.args,
+            site.interpreter,
+            complete=site.complete,
+            library=site.library,
+            point=site.point,
+            source=site.source,
+            name=site.name,
+        )
+        self.values.update(site.values)
+        self.handed: list[tuple[Value, tuple[Value, ...]]] = []
+
+    def apply(self, callee: Value, *args: Value) -> Value:
+        self.handed.append((callee, args))
+        return super().apply(callee, *args)
+
+
 def another(value: Value, kind: str | None = None) -> Value:
     """A number of its own that is made as `value` was: one more element of a list or tensor of
     which only `value` is known.

@@ -328,20 +328,25 @@ def _says_mode(test: ast.Compare) -> bool | None:
 Branch = tuple[ast.expr, "list[tuple[ast.expr, bool]]"]
 
 
+# Ops that run one of some functions, and their parameters.
+CHOOSING: Final = {
+    "cond": ("pred", "true_fn", "false_fn"),
+    "case": ("pred_fn_pairs", "default"),
+    "switch_case": ("branch_index", "branch_fns"),
+}
+
+
 def branches_of(call: ast.Call) -> list[Branch]:
-    """The functions of which `tf.cond` or `tf.case` runs one, each with the tests that hold, or do
-    not, where it is run.
+    """The functions of which `tf.cond`, `tf.case` or `tf.switch_case` runs one, each with the tests
+    that hold, or do not, where it is run.
     """
     name = leaf(call.func)
-    if name not in ("cond", "case"):
+    if name not in CHOOSING:
         return []
-    given = dict(
-        zip(
-            ("pred", "true_fn", "false_fn") if name == "cond" else ("pred_fn_pairs", "default"),
-            call.args,
-        )
-    )
+    given = dict(zip(CHOOSING[name], call.args))
     given.update([(one.arg, one.value) for one in call.keywords if one.arg is not None])
+    if name == "switch_case":
+        return _of_index(given.get("branch_index"), given.get("branch_fns"))
     if name == "cond":
         test = given.get("pred")
         return (
@@ -354,6 +359,18 @@ def branches_of(call: ast.Call) -> list[Branch]:
             else []
         )
     return _of_pairs(given.get("pred_fn_pairs"), given.get("default"))
+
+
+def _of_index(index: ast.expr | None, functions: ast.expr | None) -> list[Branch]:
+    """The two functions of `tf.switch_case(tf.cast(test, tf.int32), [f, g])`: `f` is run where the
+    test does not hold, `g` where it does.
+    """
+    is_cast = isinstance(index, ast.Call) and leaf(index.func) in ("cast", "int")
+    listed = functions.elts if isinstance(functions, (ast.List, ast.Tuple)) else []
+    if not isinstance(index, ast.Call) or not is_cast or not index.args or len(listed) != 2:
+        return []
+    test = index.args[0]
+    return [(listed[0], [(test, False)]), (listed[1], [(test, True)])]
 
 
 def _of_pairs(pairs: ast.expr | None, default: ast.expr | None) -> list[Branch]:

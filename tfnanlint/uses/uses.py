@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Final
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import is_session
 from tfnanlint.conventions.roles import is_summary, makes_object, takes_training_step
-from tfnanlint.ops.frameworks import PREDICT_METHODS, SUMMARIES
+from tfnanlint.ops.frameworks import PREDICT_METHODS, SINKS, SUMMARIES
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
@@ -46,7 +46,7 @@ CUTS: Final = (
     COMPARISONS
     | _STARTED
     | frozenset(
-        "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric "
+        "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric update_state "
         "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
     )
 )
@@ -192,7 +192,10 @@ class Endings:
         `calls`, or is `returned`.
         """
         whole = next(iter(self._around(node)), None)
-        if whole is None or _taken(self._above(whole, node)):
+        if whole is None:
+            return False
+        above = self._above(whole, node)
+        if _taken(above) or _differentiated(above):
             return False
         if self._ends(whole, node, calls, returned):
             return True
@@ -402,7 +405,9 @@ class Endings:
         return self._onward[calls, returned]
 
     def _use_ends(self, use: Use, calls: frozenset[str], returned: bool) -> bool:
-        return type(use.whole) not in _BODIES and self._ends(use.whole, use.node, calls, returned)
+        if type(use.whole) in _BODIES or _differentiated(self._above(use.whole, use.node)):
+            return False
+        return self._ends(use.whole, use.node, calls, returned)
 
 
 def endings_of(scope: Scope, module: Module) -> Endings:
@@ -656,6 +661,16 @@ def _of_ranks(node: ast.AST) -> bool:
     ):
         return isinstance(node.value, ast.Call) and leaf(node.value.func) == "top_k"
     return False
+
+
+def _differentiated(above: list[tuple[ast.AST, ast.AST]]) -> bool:
+    """Whether a part of an expression is what a gradient is asked of, whatever that goes into:
+    `w.assign_sub(rate * tape.gradient(loss, w))`.
+    """
+    return any(
+        isinstance(outer, ast.Call) and inner in outer.args[:1] and leaf(outer.func) in SINKS
+        for outer, inner in above
+    )
 
 
 def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:

@@ -5,18 +5,19 @@ what arrives at them.
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import Final, TypeGuard
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp.callgraph import callers
+from tfnanlint.interp.callgraph.parameters import MAX_CALLERS, handed_over
 from tfnanlint.ops.families.variables import starts_at_zero
 from tfnanlint.ops.site import Site
 from tfnanlint.program.functions import Bound, Function, Instance
 from tfnanlint.program.module import Module
-from tfnanlint.program.scope import Fixed, Parameter, Point
+from tfnanlint.program.scope import Assigned, Binding, Fixed, Iterated, Parameter, Point
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Note, Value, unknown
+from tfnanlint.values.value import Choice, Note, Value, unknown
 
 _CALLED: Final = ("call", "__call__")  # the methods of an object that is called as a loss
 # the weights of layers, as their arguments name them
@@ -142,14 +143,40 @@ class Callbacks:
             given = keywords.get("loss", positional[1] if len(positional) > 1 else None)
             if given is None or not isinstance(call.func, ast.Attribute):
                 continue
-            loss, model = given.value(ev), ev.evaluate(call.func.value, point)
-            if isinstance(loss.obj, dict):
-                found += [CompiledLoss(one, model, key) for key, one in loss.obj.items()]
-            elif isinstance(loss.obj, tuple):
-                found += [CompiledLoss(one, model, at) for at, one in enumerate(loss.obj)]
-            else:
-                found.append(CompiledLoss(loss, model, None))
+            model = ev.evaluate(call.func.value, point)
+            for loss in _options(ev, given):
+                if isinstance(loss.obj, dict):
+                    found += [CompiledLoss(one, model, key) for key, one in loss.obj.items()]
+                elif isinstance(loss.obj, tuple):
+                    found += [CompiledLoss(one, model, at) for at, one in enumerate(loss.obj)]
+                else:
+                    found.append(CompiledLoss(loss, model, None))
         return found
+
+
+def _options(ev: Evaluator, given: Binding, depth: int = 4) -> list[Value]:
+    """What an argument may be, one by one: what each caller hands to the parameter that it is, each
+    element that a loop runs over, else the options of a choice.
+    """
+    read = given.point.lookup(given.node.id) if _is_name(given) else given
+    if isinstance(read, Parameter) and depth:
+        handed = ev.arguments_of(read.function)[:MAX_CALLERS]
+        if handed:
+            return [
+                option
+                for call in handed
+                for option in _options(ev, handed_over(call, read), depth - 1)
+            ]
+    if isinstance(read, Iterated):
+        whole = read.iterable.value(ev)
+        if whole.kind == "sequence" and isinstance(whole.obj, tuple):
+            return list(whole.obj)
+    value = given.value(ev)
+    return list(value.obj.options) if isinstance(value.obj, Choice) else [value]
+
+
+def _is_name(given: Binding) -> TypeGuard[Assigned]:
+    return isinstance(given, Assigned) and isinstance(given.node, ast.Name)
 
 
 def _regularizers_at_zero(ev: Evaluator, module: Module) -> list[Value]:

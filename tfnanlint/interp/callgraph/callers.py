@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, Iterator
+from typing import Any, Iterator, TypeGuard
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
+from tfnanlint.ops.families.layers import Layer
 from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Bound, ClassObject, Function
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Point, unrefined
@@ -98,6 +99,11 @@ def alternatives(ev: Evaluator, function: ast.expr, point: Point) -> Sequence[Va
     return [one.value(ev) for one in binding.bindings] if isinstance(binding, Joined) else ()
 
 
+def is_lambda_layer(target: Any) -> TypeGuard[Layer]:
+    """Whether an object is a layer that applies a function to what it is called with."""
+    return isinstance(target, Layer) and bool(target.site.op.applies)
+
+
 def _aim(ev: Evaluator, callee: Value) -> tuple[Function | None, list[Binding]]:
     """The function of the program that is run when a value is called, and the arguments that go
     before those given.
@@ -109,6 +115,8 @@ def _aim(ev: Evaluator, callee: Value) -> tuple[Function | None, list[Binding]]:
         )
     if isinstance(target, ClassObject):
         return ev.method(target, "__init__"), [Fixed(unknown())]
+    if is_lambda_layer(target) and not target.site.given("arguments"):
+        return _aim(ev, target.site.value("function"))
     return (target, []) if isinstance(target, Function) else (None, [])
 
 

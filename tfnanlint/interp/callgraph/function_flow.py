@@ -16,6 +16,10 @@ from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
+from tfnanlint.ops.families.layers import is_input
+from tfnanlint.ops.frameworks import LAYERS
+from tfnanlint.ops.row import Op
+from tfnanlint.ops.site import NotingSite
 from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Bound, ClassObject, Collected, Function, Instance, Starred
 from tfnanlint.program.module import Module
@@ -348,11 +352,13 @@ class FunctionFlow:
         name = resolution.resolve(ev, holder.func, use.point)
         if name is None:
             return _of_others(holder, use.point.module)
+        row = ev.table.get(name)
         return (
             use.node not in holder.args[:1]
-            and name in ev.table
+            and row is not None
             and name not in _ASKED
-            and ev.table[name].name not in _KEEPING
+            and row.name not in _KEEPING
+            and not row.applies
         )
 
     def _may_hold(self, ev: Evaluator, course: Course, use: Use, own: bool) -> bool:
@@ -430,6 +436,8 @@ class FunctionFlow:
             return _DONE
         if first and len(call.args) > 1 and subexpressions.goes_through(ev, call, use.point):
             return _DONE if self._through_elements(ev, course, call, use.point) else _LOST
+        if row is not None and row.applies:
+            return self._applied(ev, course, use, row, call, node)
         if row is not None:
             return _ON if row.name in _KEEPING else _LOST
         if (
@@ -462,6 +470,60 @@ class FunctionFlow:
                 )
         return True
 
+    def _applied(
+        self, ev: Evaluator, course: Course, use: Use, row: Op, call: ast.Call, node: Any
+    ) -> int:
+        """What becomes of it in an op or a layer that calls it with values: these are noted."""
+        if not row.name.startswith(LAYERS):
+            return _DONE if self._applied_by_op(ev, course, call, use.point) else _LOST
+        holder: Any = use.around.get(call)
+        if type(holder) is CALL and holder.func is call:
+            course.unnamed[holder] = use.point
+            return _DONE
+        arriving = _arriving_in_model(ev, call, holder, use)
+        if arriving is None:
+            return _ON
+        return _DONE if self._note_handed(ev, course, node, use.point, [arriving]) else _LOST
+
+    def _applied_by_op(self, ev: Evaluator, course: Course, call: ast.Call, point: Point) -> bool:
+        """Note what an op hands to it in its last round, which holds for any; False where the op
+        does not call it.
+        """
+        site = ev.site(call, point)
+        if site is None:
+            return False
+        noting = NotingSite(site)
+        noting.give()
+        calls = [
+            (callee, values)
+            for callee, values in noting.handed
+            if _holds(callee.obj, course.function.node, 0)
+        ]
+        if not calls:
+            return False
+        callee, values = calls[-1]
+        course.calls.append((call, point))
+        return self._note_bound(ev, course, callee, [Fixed(value) for value in values])
+
+    def _note_handed(
+        self, ev: Evaluator, course: Course, given: Any, point: Point, handed: list[Binding]
+    ) -> bool:
+        """Note what is handed to it where it stands as an argument."""
+        written = given.value if type(given) is KEYWORD else given
+        return self._note_bound(ev, course, ev.evaluate(written, point), handed)
+
+    def _note_bound(
+        self, ev: Evaluator, course: Course, callee: Value, handed: list[Binding]
+    ) -> bool:
+        """Note what is handed to a value that is it, or a partial of it."""
+        target, keywords = callee.obj, dict[str, Binding]()
+        if isinstance(target, Bound):
+            handed, keywords, target = target.args + handed, target.keywords, target.function
+        if not isinstance(target, Function) or target.node is not course.function.node:
+            return False
+        course.handed.append(callables.bind_parameters(course.function, handed, keywords))
+        return True
+
     def _through_elements(
         self, ev: Evaluator, course: Course, call: ast.Call, point: Point
     ) -> bool:
@@ -469,6 +531,7 @@ class FunctionFlow:
         if course.partial or any([isinstance(one, ast.Starred) for one in call.args]):
             return False
         given: list[Binding] = [Iterated(Assigned(one, point)) for one in call.args[1:]]
+        course.calls.append((call, point))
         course.handed.append(
             callables.bind_parameters(
                 course.function, self._leading(ev, course.function) + given, {}
@@ -629,6 +692,28 @@ class FunctionFlow:
                 function, self._leading(ev, function) + positional, keywords, hidden=not complete
             )
         ]
+
+
+def _arriving_in_model(ev: Evaluator, layer: ast.Call, holder: Any, use: Use) -> Binding | None:
+    """What arrives at a layer that stands in a list of those of a Sequential model, or is added to
+    one: what the layers before it give. None where it stands elsewhere.
+    """
+    outer = use.around.get(holder)
+    if type(holder) is CALL and type(holder.func) is ATTRIBUTE and holder.func.attr == "add":
+        model = ev.evaluate(holder.func.value, use.point)
+        return Fixed(ev.call_with(model, [unknown("tensor")])) if model.kind == "model" else None
+    if (
+        type(holder) not in SEQUENCES
+        or type(outer) is not CALL
+        or leaf(outer.func) != "Sequential"
+        or holder not in outer.args[:1]
+    ):
+        return None
+    value = unknown("tensor")
+    for before in holder.elts[: holder.elts.index(layer)]:
+        made = ev.evaluate(before, use.point)
+        value = value if is_input(made) else ev.call_with(made, [value])
+    return Fixed(value)
 
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:

@@ -15,6 +15,7 @@ from tfnanlint.interp.callgraph.function_flow import FunctionFlow
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
 from tfnanlint.interp.callgraph.instance_calls import InstanceCalls
 from tfnanlint.interp.names import resolve
+from tfnanlint.ops.frameworks import CALL_METHODS
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.program.functions import ClassObject, Function, Instance
 from tfnanlint.program.module import Module
@@ -70,8 +71,10 @@ class CallGraph:
         self, ev: Evaluator, function: Function
     ) -> list[tuple[ast.Call, Point]]:
         """The calls that run a function under other names, `LOSSES[kind](x)`; [] where some may
-        not be seen.
+        not be seen. Of a method that calls of its objects run, those that are seen.
         """
+        if function.owner is not None and function.name in CALL_METHODS:
+            return self._instance_calls.of_objects(ev, function.owner)
         return self._function_flow.called_as_another(ev, function)
 
     def runs_uncompiled(self, ev: Evaluator, function: Function, depth: int = 4) -> bool:

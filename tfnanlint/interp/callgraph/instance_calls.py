@@ -175,6 +175,27 @@ class InstanceCalls:
             found.append(value)
         return ev.joined(found) if found else None
 
+    def of_objects(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
+        """The calls of objects of a class, in the files that make some, by the names that these are
+        given there; there may be others.
+        """
+        found: dict[ast.Call, Point] = {}
+        names: dict[tuple[Module, str], None] = {}
+        for made, point in callers.calls_in_project(ev, cls, cls.name):
+            names.update(
+                [
+                    ((point.module, path.rsplit(".", 1)[-1]), None)
+                    for path in _paths(made, point.scope)
+                ]
+            )
+        for module, name in names:
+            for call, point in module.calls_to(name, ev):
+                callee = resolution.callee(ev, call.func, point)
+                target = callee.obj if callee is not None else None
+                if isinstance(target, Instance) and cls in ev.lineage(target.cls):
+                    found[call] = point
+        return list(found.items())
+
     def _instance_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """Every call of an instance of a class; [] where some may not be seen."""
         return assumptions.once(

@@ -95,7 +95,9 @@ def _carried(value: Value) -> Value:
 
 
 def _settled(start: Value, step: Callable[[Value], Value]) -> Value:
-    """The start and what any number of rounds makes of it; unknown where that does not settle."""
+    """The start and what any number of rounds makes of it; unknown where that does not settle. The
+    last step is given what any round may start from.
+    """
     assumed = start = _carried(start)
     for attempt in range(_ROUNDS):
         after = _carried(step(assumed))
@@ -105,7 +107,15 @@ def _settled(start: Value, step: Callable[[Value], Value]) -> Value:
         if covers(assumed, both):
             return both
         assumed = _carried(both if attempt == 0 else widen(assumed, both))
+    step(_forgotten(start))
     return unknown()
+
+
+def _forgotten(value: Value) -> Value:
+    """A value of the same structure, of whose numbers nothing is known."""
+    if isinstance(value.obj, tuple):
+        return t.several(*map(_forgotten, value.obj)) if value.obj else value
+    return unknown(value.kind)
 
 
 def _while(site: Site) -> Value:
@@ -164,6 +174,7 @@ op(
     "cond body loop_vars *rest",
     _while,
     main="loop_vars",
+    applies=("body",),
     untested="takes functions; tests/interp/test_soundness.py",
     pure=False,
 )
@@ -173,6 +184,7 @@ op(
     "fn elems initializer *rest",
     _folded,
     main="elems",
+    applies=("fn",),
     untested="takes a function; tests/interp/test_soundness.py",
     pure=False,
 )
@@ -216,6 +228,7 @@ op(
     "fn elems dtype parallel_iterations back_prop swap_memory infer_shape name",
     lambda site: site.apply(site.value("fn"), each_passed(site.value("elems"))),
     main="elems",
+    applies=("fn",),
     untested="takes a function; tests/ops/families/test_arrays.py",
     pure=False,
     positions={

@@ -546,6 +546,7 @@ layer(
     "Lambda keras.layers.core.Lambda",
     "function output_shape mask arguments",
     lambda site, x, call: _interpreted(call, site).apply(site.value("function"), x),
+    applies=("function",),
 )
 
 

@@ -1,0 +1,48 @@
+"""What of a loss depends on the variables that its gradient is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tfnanlint.ops.families.variables import VARIABLES
+from tfnanlint.ops.provenance import site_behind
+from tfnanlint.ops.site import Site
+from tfnanlint.values.value import Value
+
+_UNMOVED = frozenset(("number", "string", "none", "shape", "array", "module", "nothing"))
+
+
+def depending_on(operands: frozenset[Site], reached: list[Site]) -> set[Site]:
+    """Of the sites that lead to a loss those that may depend on its operands: all of them where no
+    operand is known, or none is among them.
+    """
+    if operands.isdisjoint(reached):
+        return set(reached)
+    consumers: dict[Site, list[Site]] = {}
+    queue: list[Site] = []
+    for site in reached:
+        if site in operands:
+            queue.append(site)
+        elif site.op.name not in VARIABLES:
+            for value in _parts(site.value(param) for param in site.params if site.given(param)):
+                maker = site_behind(value)
+                if maker is not None:
+                    consumers.setdefault(maker, []).append(site)
+                elif value.kind not in _UNMOVED and not value.exact:
+                    queue.append(site)  # of what arrives nothing is known
+    found: set[Site] = set()
+    while queue:
+        site = queue.pop()
+        if site not in found:
+            found.add(site)
+            queue += consumers.get(site, ())
+    return found
+
+
+def _parts(values: Iterable[Value]) -> Iterator[Value]:
+    """Values, and the elements of lists in their place."""
+    for value in values:
+        if value.kind == "sequence" and isinstance(value.obj, tuple):
+            yield from _parts(value.obj)
+        else:
+            yield value
