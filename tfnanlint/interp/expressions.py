@@ -306,7 +306,8 @@ def _result(ev: Evaluator, site: Site) -> Value:
         and all(v.kind == "number" for v in arrived)
     ):
         value = t.of_numbers(value)
-    value.origin = site
+    if not site.op.hands_on or value.origin is None:
+        value.origin = site
     ev.gave(site, value)
     if met:
         site.values.update(met)

@@ -230,7 +230,7 @@ def _listed_sum(site: Site, value: Value, depth: int) -> Terms | None:
     items = site.value(site.op.main).obj
     if not isinstance(items, tuple) or not 0 < len(items) <= MOST_MONOMIALS:
         return None
-    sums: Terms | None = (constant(0.0),)
+    sums: Terms | None = _of(site, "start", depth) if site.given("start") else (constant(0.0),)
     for item in items:
         inner = terms_of(item, depth - 1) if isinstance(item, Value) else None
         sums = _paired(sums, inner, lambda a, b: added([a, b])) if sums and inner else None
@@ -414,6 +414,7 @@ _BUILDERS: Final[dict[str, Callable[[Site, Value, int], Terms | None]]] = {
     "tf.pow": _power,
     "tf.math.squared_difference": _squared_difference,
     "tf.add_n": _listed_sum,
+    "builtins.sum": _listed_sum,
     "tf.strided_slice": _sliced,
     "tf.nn.avg_pool": _window_mean,
     "tf.layers.average_pooling2d": _window_mean,

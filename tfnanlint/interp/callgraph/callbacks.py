@@ -16,7 +16,7 @@ from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Fixed, Parameter, Point
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Note, Value, unknown
+from tfnanlint.values.value import Choice, Note, Value, unknown
 
 _CALLED: Final = ("call", "__call__")  # the methods of an object that is called as a loss
 # the weights of layers, as their arguments name them
@@ -144,11 +144,16 @@ class Callbacks:
                 continue
             loss, model = given.value(ev), ev.evaluate(call.func.value, point)
             if isinstance(loss.obj, dict):
-                found += [CompiledLoss(one, model, key) for key, one in loss.obj.items()]
+                places: list[tuple[int | str | None, Value]] = list(loss.obj.items())
             elif isinstance(loss.obj, tuple):
-                found += [CompiledLoss(one, model, at) for at, one in enumerate(loss.obj)]
+                places = list(enumerate(loss.obj))
             else:
-                found.append(CompiledLoss(loss, model, None))
+                places = [(None, loss)]
+            found += [
+                CompiledLoss(option, model, place)
+                for place, one in places
+                for option in (one.obj.options if isinstance(one.obj, Choice) else (one,))
+            ]
         return found
 
 
