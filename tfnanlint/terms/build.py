@@ -70,7 +70,7 @@ _EUCLIDEAN: Final = ("euclidean", "fro", 2, 2.0)
 _DOTS: Final = {
     "tf.matmul": ("x", "y"),
     "tf.tensordot": ("x", "y"),
-    "tf.linalg.matvec": ("a", "b"),
+    "tf.linalg.matvec": ("x", "y"),
     "ops.vdot": ("x", "y"),
     "method.dot": ("self", "y"),
 }
@@ -335,6 +335,10 @@ def _dot(site: Site, value: Value, depth: int) -> Terms | None:
     detail = tuple(
         [(p, setting(site, p, depth)) for p in site.args if p not in (left, right, "name")]
     )
+    factor = site.value(right)
+    if factor.exact and factor.kind != "number" and factor.lo and not detail:
+        sums = _linear(TOTAL, _of(site, left, depth), -1, value, site)
+        return tuple([scaled(term, factor.lo) for term in sums])  # by ones: a sum of each row
     return _paired(
         _of(site, left, depth),
         _of(site, right, depth),
