@@ -101,7 +101,8 @@ def _indexed(site: Site, depth: int) -> Shape | None:
     index = site.node.slice if isinstance(site.node, ast.Subscript) else None
     if inner is None or index is None:
         return None
-    rest, found = list(inner), []
+    rest = list(inner)
+    found: list[int | None] = []
     for entry in index.elts if isinstance(index, ast.Tuple) else [index]:
         if _is_new_axis(entry):
             found.append(1)
