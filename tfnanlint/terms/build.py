@@ -320,6 +320,21 @@ def _window_mean(site: Site, value: Value, depth: int) -> Terms | None:
     return _linear(MEAN, _of(site, "x", depth), detail, value, site)
 
 
+def _pooled(site: Site, value: Value, depth: int) -> Terms | None:
+    """A mean over windows where the op is told so; else it may be the largest of each."""
+    mode = site.const("pooling_type") if site.given("pooling_type") else None
+    is_mean = isinstance(mode, str) and mode.lower() == "avg"
+    return _window_mean(site, value, depth) if is_mean else None
+
+
+def _pooled_by_layer(site: Site, value: Value, depth: int) -> Terms | None:
+    """A mean over the windows of one layer."""
+    if site.library != "layer":
+        return None
+    detail: Hashable = ("window", id(site.value("layer").obj))
+    return _linear(MEAN, _of(site, site.op.main, depth), detail, value, site)
+
+
 def _window_sum(site: Site, value: Value, depth: int) -> Terms | None:
     """A convolution with a filter that is never negative weighs and adds up."""
     filters = site.value("filters")
@@ -421,6 +436,8 @@ _BUILDERS: Final[dict[str, Callable[[Site, Value, int], Terms | None]]] = {
     "builtins.sum": _listed_sum,
     "tf.strided_slice": _sliced,
     "tf.nn.avg_pool": _window_mean,
+    "tf.nn.pool": _pooled,
+    "keras.layers.AveragePooling2D": _pooled_by_layer,
     "tf.layers.average_pooling2d": _window_mean,
     "tf.nn.conv2d": _window_sum,
     "tf.einsum": _einsum,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Final
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import is_session
 from tfnanlint.conventions.roles import is_summary, makes_object, takes_training_step
-from tfnanlint.ops.frameworks import PREDICT_METHODS, SUMMARIES
+from tfnanlint.ops.frameworks import PREDICT_METHODS, SINKS, SUMMARIES
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
@@ -202,10 +202,13 @@ class Endings:
         ).isdisjoint(made)
 
     def _ends(self, whole: ast.AST, node: ast.AST, calls: frozenset[str], returned: bool) -> bool:
+        above = self._above(whole, node)
+        if calls is CUTS and _differentiated(above):
+            return False  # `w.assign_sub(rate * tape.gradient(loss, w))`
         return (
             returned
             and whole in self._returned
-            or _ends(self._above(whole, node), calls)
+            or _ends(above, calls)
             or calls is CUTS
             and self._ranked(whole, node)
         )
@@ -624,6 +627,16 @@ def _ends(above: list[tuple[Any, ast.AST]], calls: frozenset[str]) -> bool:
         ):
             return True
     return False
+
+
+def _differentiated(above: list[tuple[ast.AST, ast.AST]]) -> bool:
+    """Whether a part of an expression is what a gradient is taken of."""
+    return any(
+        [
+            isinstance(outer, ast.Call) and leaf(outer.func) in SINKS and inner in outer.args[:1]
+            for outer, inner in above
+        ]
+    )
 
 
 def _rounded(call: ast.Call) -> bool:
