@@ -30,7 +30,7 @@ from tfnanlint.ops.traits import (
     SEGMENT_SUMS,
 )
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import INF, Note, Value
+from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -207,6 +207,8 @@ def comes_from_elsewhere(x: Value) -> bool:
     walk = Walk(x, limit=_MAX_VALUES)
     for value in walk:
         origin = value.origin
+        if value.kind not in NUMERIC_KINDS:
+            continue  # the layer of a weight, the name of an initializer
         if origin is None and not value.known and value.kind != "number":
             return True
         while isinstance(origin, Note):
