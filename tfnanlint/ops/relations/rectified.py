@@ -20,7 +20,7 @@ def with_magnitude(a: Value, b: Value) -> bool:
 
 
 def kept_side(x: Value, mask: Value) -> int:
-    """The side of 0 to which a mask keeps `x`: 1 for `x * (x > 0)`, -1 for `x * (x < 0)`, else 0."""
+    """The side of 0 to which a mask keeps `x`: 1 for `x > 0`, -1 for `x < 0`, else 0."""
     cast = made_by(mask, *CASTS, aligned=True) if mask.lo == 0 and mask.hi == 1 else None
     condition = mask if cast is None else cast.value("x")
     test = made_by(condition, *GREATER, *LESS, aligned=True)
