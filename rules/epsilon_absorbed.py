@@ -19,6 +19,11 @@ Good:
     p = tf.clip_by_value(p, 1e-7, 1 - 1e-7)
     loss = -tf.math.log(tf.maximum(1.0 - q, 1e-8))
 
+Grappler, the optimizer of graphs, does the same with two tensors: `max - min + 1e-8` becomes
+`max - (min - 1e-8)` in tf.function and in Keras `fit` with `jit_compile=False`. A constant map of
+0.5 is then divided by 0 (with 1e-7 one of 10, with 1e-6 one of 255). Eager code and XLA keep it;
+`tf.maximum(max - min, 1e-8)` is safe everywhere.
+
 The largest epsilon that is lost next to 1: 3e-8 below and 6e-8 above in float32, 2e-4 and 5e-4 in
 float16, 2e-3 and 4e-3 in bfloat16, 6e-17 and 1e-16 in float64. Where `q` is a sigmoid of visible
 logits, `-tf.math.softplus(z)` is better still.
@@ -152,6 +157,12 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
     if lost.folded:
         why = (
             f"{eps} + 1 is exactly 1 in {dtype}: the epsilon is lost, and the result is 0 at p = 1"
+        )
+    elif lost.beside:
+        why = (
+            f"the {eps} is lost next to large elements as soon as a graph is made of the code "
+            f"(tf.function and Keras fit without XLA make a - (b - {eps}) of a - b + {eps}): the "
+            "result is 0 where the two are equal"
         )
     elif lost.modes == ("xla",):
         why = f"XLA (jit_compile, Keras fit on a GPU) computes 1 + {eps} - p: 0 at p = 1 in {dtype}"

@@ -24,6 +24,9 @@ gradient 0, at and below 0. With an absolute value, `tf.abs(x) ** 0.5`, the grad
 infinite. For a base of either sign and a negative exponent there is no fix: decide which sign is
 right. `tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
 
+The likelihood `p ** y * (1 - p) ** (1 - y)` of a label that is 0 or 1 has a NaN gradient as soon as
+`1 - p` rounds to 0, from a logit of 17 on.
+
 An exponent that is a weight (generalised mean pooling) may become smaller than 1 in training; the
 gradient of the power is then infinite where the base is 0.
 
@@ -68,6 +71,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     where = domain(power, "x")
     if where is None:
         yield from by_weight(power, here)
+        yield from of_bernoulli(power, here)
         return
     base = power.value("x")
     if not here.numeric(base) or base.kind == "number" or base.is_number:
@@ -121,6 +125,34 @@ def by_weight(power: Site, here: Context) -> Iterator[Finding]:
         "below 1, the gradient is Inf at 0",
         Certainty.MAY,
         help="keep the base above 0 with tf.maximum(x, 1e-6), or the exponent at or above 1",
+    )
+
+
+def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
+    """`p ** y * (1 - p) ** (1 - y)`, where the label is 0 or 1: one exponent is 0, and its base can
+    be 0. Reported at the first of the two.
+    """
+    if power.differentiated is Differentiated.NO:
+        return
+    outer = next(iter(here.around(power.node)), None)
+    product = here.site(outer, power.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
+    if product is None or product.op.name != "tf.multiply" or product.args["x"] is not power.node:
+        return
+    other = here.made_by(product.value("y"), "tf.pow", aligned=True)
+    if other is None or not any([site.value("x").zero for site in (power, other)]):
+        return
+    if not power.value("x").nonnegative or not other.value("x").nonnegative:
+        return
+    if not all([differences.are_complements(power.value(p), other.value(p)) for p in ("x", "y")]):
+        return
+    yield here.finding(
+        power,
+        "x",
+        "the power of a probability to a label, beside that of their complements: where one of the "
+        "two probabilities is 0 and so is its exponent, the gradient is 0 * inf, NaN",
+        Certainty.MAY,
+        help="write the product as tf.where(y > 0.5, p, 1 - p), or take the cross-entropy with "
+        "logits",
     )
 
 

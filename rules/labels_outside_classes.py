@@ -23,6 +23,9 @@ Good:
     logits = keras.layers.Dense(3)(x)
     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
+`tf.one_hot(labels, 3)` makes a row of zeros of a label of 3: the loss of that example is 0 in every
+mode, and nothing says that its class is not learned.
+
 Count the classes from 0, or give the layer more units; there is no automatic fix, because only you
 know which of the two is wrong. Labels are known here when the program writes them, draws them, or
 loads a data set that comes with Keras.
@@ -52,6 +55,7 @@ from tfnanlint.api import (
     filtered_elements,
     number_text,
     rule,
+    traits,
     units,
 )
 
@@ -59,9 +63,16 @@ SPARSE = [name for name, family in FAMILIES.items() if family == "sparse"]
 MODES = ("xla", "gpu")
 
 
-@rule("TFN505", "labels-outside-classes", on=" ".join((COMPILE, "method.fit", *SPARSE)))
+@rule(
+    "TFN505",
+    "labels-outside-classes",
+    on=" ".join((COMPILE, "method.fit", *SPARSE, *traits.ONE_HOTS)),
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     if site.op.name == COMPILE:
+        return
+    if site.op.name in traits.ONE_HOTS:
+        yield from one_hot(site, here)
         return
     if site.op.name == "method.fit":
         yield from fitted(site, here)
@@ -81,13 +92,42 @@ def fitted(site: Site, here: Context) -> Iterator[Finding]:
         if (
             compiled is None
             or compiled.op.name != COMPILE
-            or compiled.value("self").obj is not model
+            or not is_one_model(compiled.value("self").obj, model)
         ):
             continue
         for pair in here.pairings(compiled):
             if pair.family == "sparse" and site.value("y").kind != "sequence":
                 yield from judged(site, pair, site.value("y"), here)
         return
+
+
+def is_one_model(a: object, b: object) -> bool:
+    """Whether two objects are the model that one expression makes."""
+    made, other = getattr(a, "site", None), getattr(b, "site", None)
+    return a is b or made is not None and other is not None and made.node is other.node
+
+
+def one_hot(site: Site, here: Context) -> Iterator[Finding]:
+    """Written labels that one_hot has no place for."""
+    if not site.name.endswith(".one_hot"):
+        return  # to_categorical stops with an error
+    depth = site.const("depth" if "depth" in site.op.params else "num_classes")
+    labels = site.value("x")
+    written = here.made_by(labels, *traits.CONSTANTS, "np.array")
+    items = labels.obj if written is None else written.value("x").obj
+    if type(depth) is not int or not isinstance(items, tuple) or picked(labels):
+        return
+    if not labels.known or not depth <= labels.hi < 1e6:
+        return
+    label = number_text(labels.hi)
+    yield here.finding(
+        site,
+        None,
+        f"label {label} is outside the {depth} classes 0 to {depth - 1} of one_hot: its row is all "
+        "zeros, so its loss is 0 and its class is never learned",
+        Certainty.MAY,
+        help="number the classes from 0, or give one_hot a class for each label",
+    )
 
 
 def picked(labels: Value) -> bool:

@@ -127,6 +127,8 @@ def grade(log: Site, edge: float, here: Context) -> Certainty | None:
         # log1p of something unknown is what log(x + 1) is: the author has added a constant
         if edge != 0 or logarithm_arguments.comes_from_elsewhere(x) or named_count(log, "x"):
             return None
+        if logarithm_arguments.is_kept_within_settings(x):
+            return None
         return None if logarithm_arguments.is_reciprocal_root(x) else certainty
     # One caller shows that any number can arrive, others cannot be followed.
     is_any_number = x.lo == -INF and x.hi == INF

@@ -55,11 +55,13 @@ POLICIES = ("mixed_float16", "float16")
     "TFN601",
     "mask-overflows-float16",
     on="file",
-    words="float16",
+    words="float16 1e5 1e6 1e7 1e8 1e9 1e10 1e12 1e15 1e20 1e30 9e15 e38",
     over="TFN506",
     fixes="representable lowest select",
 )
 def check(module: object, here: Context) -> Iterator[Finding]:
+    if not here.source.holds(("float16",)) and here.policy() not in POLICIES:
+        return
     rows = here.source.rows_where(texts.writes_large_number)
     for site in here.applications(rows, named(map(here.source.code_on, rows))):
         if site.op.name == "tf.where":

@@ -102,3 +102,58 @@ def test_a_cosine_written_by_hand_is_within_one(draw, dtype):
             a = draw.normal(0.0, scale, [8, width])
             for b in (a, -2.0 * a, draw.normal(0.0, scale, [8, width])):
                 assert largest(tf.constant(a, dtype), tf.constant(b, dtype)) <= 1.0 + slack
+
+
+@DTYPES
+def test_a_product_of_one_vector_is_never_negative(draw, dtype):
+    import tensorflow as tf
+
+    def by_rows(v):
+        row = tf.reshape(v, [1, -1])
+        products = (row @ tf.transpose(row), tf.matmul(row, row, transpose_b=True))
+        return tf.concat([tf.reshape(x, [-1]) for x in (*products, tf.tensordot(v, v, 1))], 0)
+
+    instances = [(tf.constant(draw.normal(0.0, scale, 9), dtype),) for scale in (1e-3, 1.0, 30.0)]
+    assert least(by_rows, instances) > 0
+    assert np.all(by_rows(tf.zeros([9], dtype)).numpy() == 0)
+
+
+@DTYPES
+def test_a_product_with_ones_is_a_sum(draw, dtype):
+    import tensorflow as tf
+
+    p = tf.nn.softmax(tf.constant(draw.normal(0.0, 3.0, [20, 5]), dtype))
+    slack = 1024 * float(np.finfo(dtype).eps)
+    for total in (
+        tf.matmul(p, tf.ones([5, 1], dtype)),
+        tf.linalg.matvec(p, tf.ones([5], dtype)),
+        tf.ones([1, 5], dtype) @ tf.transpose(p),
+    ):
+        assert np.max(np.abs(total.numpy() - 1.0)) <= slack
+
+
+@DTYPES
+def test_written_rectifiers_are_never_negative(draw, dtype):
+    import tensorflow as tf
+
+    x = tf.constant([*draw.normal(0.0, 10.0, 200), 0.0, -0.0], dtype)
+    for rectified in (x + tf.abs(x), tf.abs(x) - x, x * tf.cast(x > 0, dtype)):
+        assert np.min(rectified.numpy()) == 0
+
+
+@pytest.mark.parametrize(("level", "eps"), [(0.5, 1e-8), (10.0, 1e-7), (255.0, 1e-6)])
+def test_graphs_lose_an_epsilon_beside_a_difference(level, eps):
+    import tensorflow as tf
+
+    def stretched(t):
+        low, high = tf.reduce_min(t, 1, True), tf.reduce_max(t, 1, True)
+        return (t - low) / (high - low + eps)
+
+    def floored(t):
+        low, high = tf.reduce_min(t, 1, True), tf.reduce_max(t, 1, True)
+        return (t - low) / tf.maximum(high - low, eps)
+
+    flat = tf.fill([2, 4], level)
+    assert np.all(np.isnan(tf.function(stretched)(flat).numpy()))
+    for kept in (stretched, tf.function(stretched, jit_compile=True), tf.function(floored)):
+        assert np.all(np.isfinite(kept(flat).numpy()))

@@ -1,5 +1,6 @@
 """Epsilons that are rounded away next to 1: `1e-8 + 1 - p` in float32, and `1 - p + 1e-8` as soon
-as a compiler reorders it to `(1 + 1e-8) - p`.
+as a compiler reorders it to `(1 + 1e-8) - p`. Next to tensors, too: Grappler makes
+`max - (min - 1e-8)` of `max - min + 1e-8`.
 """
 
 from __future__ import annotations
@@ -9,22 +10,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import ADDITIONS, FACTORS, OF_SHAPES
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Value, rounded
+from tfnanlint.values.value import INF, Value, rounded
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 _SMALL: Final = 0.1  # what is added up to this is a guard, not a term
 _ENCLOSING: Final = (ast.BinOp, ast.UnaryOp, ast.Call, ast.keyword)
 _ALL_MODES: Final = ("eager", "graph", "xla")
+_ORDINARY: Final = 10.0  # what the elements of a tensor reach of which nothing is known
 
 
 @dataclass(slots=True)
 class AbsorbedEpsilon:
     """An epsilon that is added at `total` and rounded away in some `modes`. `x` is what is taken
     from 1, `left` the expression without the epsilon. `folded`: Python adds the epsilon to the 1.
+    `beside`: what it is lost next to are the elements of `x`.
     """
 
     total: Site
@@ -34,6 +39,7 @@ class AbsorbedEpsilon:
     left: ast.expr | None = None
     eps_node: ast.expr | None = None
     folded: bool = False
+    beside: bool = False
 
 
 def absorbed_epsilon(
@@ -43,7 +49,11 @@ def absorbed_epsilon(
     where none is, in whatever mode.
     """
     value = site.value(param)
-    lost = _folded(value) or _reordered(site, value, interpreter, around)
+    lost = (
+        _folded(value)
+        or _reordered(site, value, interpreter, around)
+        or _beside_elements(site, value, interpreter, around)
+    )
     return lost if lost is not None and lost.modes else None
 
 
@@ -93,6 +103,63 @@ def _reordered(
         nodes = (total.args.get(other), total.args.get(param))
         return AbsorbedEpsilon(total, abs(eps.lo), modes, p, *nodes)
     return None
+
+
+def _beside_elements(
+    site: Site, value: Value, interpreter: Evaluator, around: Around
+) -> AbsorbedEpsilon | None:
+    """The epsilon of `a - b + 1e-8` with two tensors that can be equal, as the largest and the
+    least element are.
+    """
+    total = value.origin
+    if not isinstance(total, Site) or value.kind not in ("tensor", "unknown"):
+        return None
+    for param, other in (("y", "x"), ("x", "y")) if total.op.name == "tf.add" else ():
+        difference = total.value(other).origin
+        if not isinstance(difference, Site) or not _reaches_zero(total.value(other), difference):
+            continue
+        eps, b = total.value(param), difference.value("y")
+        if not _is_lost_beside(eps, b):
+            continue
+        is_read = _is_read_beside(site, total, total.value(other), interpreter, around)
+        modes = () if is_read or not _is_compiled(site, interpreter) else ("graph",)
+        nodes = (total.args.get(other), total.args.get(param))
+        return AbsorbedEpsilon(total, eps.lo, modes, b, *nodes, beside=True)
+    return None
+
+
+def _reaches_zero(value: Value, difference: Site) -> bool:
+    """Whether a value is a difference of tensors that is never below 0, and 0 where they meet."""
+    if difference.op.name != "tf.subtract" or value.lo != 0 or not value.zero:
+        return False
+    return not difference.value("x").exact and not difference.value("y").exact
+
+
+def _is_lost_beside(eps: Value, b: Value) -> bool:
+    """Whether an epsilon is rounded away beside the largest elements of a tensor."""
+    if not eps.exact or not 0 < eps.lo < _SMALL:
+        return False
+    largest = max(abs(b.lo), abs(b.hi)) if b.known else INF
+    largest = largest if largest < INF else _ORDINARY
+    return largest > 0 and rounded(largest - eps.lo, b.dtype) == rounded(largest, b.dtype)
+
+
+def _is_compiled(site: Site, interpreter: Evaluator) -> bool:
+    """Whether code is part of training, which is compiled, says that it is, or is handed on to what
+    may compile it: a layer, a decorator.
+    """
+    if site.differentiated is not Differentiated.UNKNOWN:
+        return site.differentiated is Differentiated.YES or _is_graph_function(site)
+    function = site.point.scope.function if site.point is not None else None
+    return _is_graph_function(site) or function is not None and interpreter.escapes(function)
+
+
+def _is_graph_function(site: Site) -> bool:
+    """Whether the function around a site is decorated with `tf.function`."""
+    function = site.point.scope.function if site.point is not None else None
+    decorators = getattr(getattr(function, "node", None), "decorator_list", ())
+    names = [leaf(node.func if isinstance(node, ast.Call) else node) for node in decorators]
+    return "function" in names
 
 
 def _modes_of_loss(is_before: bool, is_read: bool) -> tuple[str, ...]:

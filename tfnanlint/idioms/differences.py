@@ -95,5 +95,10 @@ def are_never_both_zero(a: Value, b: Value) -> bool:
     return bool(added([squares[0], squares[1]]).constant)
 
 
+def are_complements(a: Value, b: Value) -> bool:
+    """Whether two values add up to 1: p and 1 - p."""
+    return added([term_of(a), term_of(b)]).constant == 1
+
+
 def _is_square(monomial: Monomial) -> bool:
     return bool(monomial.factors) and all([e % 2 == 0 for _, e in monomial.factors])

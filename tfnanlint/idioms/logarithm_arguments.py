@@ -30,7 +30,7 @@ from tfnanlint.ops.traits import (
     SEGMENT_SUMS,
 )
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import INF, Note, Value
+from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -165,6 +165,19 @@ def has_zero_dividend(x: Value) -> bool:
     return dividend.lo == 0 and dividend.zero and shows_zero(dividend)
 
 
+def is_kept_within_settings(x: Value) -> bool:
+    """Whether a value of which nothing is known is clipped at a limit that a parameter or an
+    attribute names, `tf.clip_by_value(p, margin, 1 - margin)`: who writes it has thought of 0.
+    """
+    clip = made_by(x, "tf.clip_by_value", aligned=True)
+    if clip is None or not clip.given("clip_value_min"):
+        return False
+    limit, node = clip.value("clip_value_min"), clip.args.get("clip_value_min")
+    note = behind(limit)
+    is_named = isinstance(note, Note) and bool(note.parameter or note.path)
+    return is_named and not limit.known and isinstance(node, (ast.Name, ast.Attribute))
+
+
 def is_reciprocal_root(x: Value) -> bool:
     """Whether a value is `1 / sqrt(v)`, or a number times that: it is above 0 wherever it is a
     number, and where it is none it is said of the root.
@@ -207,6 +220,8 @@ def comes_from_elsewhere(x: Value) -> bool:
     walk = Walk(x, limit=_MAX_VALUES)
     for value in walk:
         origin = value.origin
+        if value.kind not in NUMERIC_KINDS:
+            continue  # the layer of a weight, the name of an initializer
         if origin is None and not value.known and value.kind != "number":
             return True
         while isinstance(origin, Note):

@@ -24,6 +24,7 @@ from tfnanlint.ops.frameworks import (
 )
 from tfnanlint.ops.provenance import Walk
 from tfnanlint.ops.relations.outputs import ending
+from tfnanlint.ops.relations.shapes import shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
 from tfnanlint.ops.traits import PROBABILITIES, WEIGHTED_SUMS
@@ -390,6 +391,9 @@ def units(value: Value) -> int | None:
         origin = value.origin
         if not isinstance(origin, Site):
             return None
+        shape = shape_of(value)
+        if shape:
+            return shape[-1]
         layer = origin.value("layer").obj if origin.library == "layer" else None
         made = layer.site if isinstance(layer, Layer) else origin
         for param in ("units", "num_outputs"):

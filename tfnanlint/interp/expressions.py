@@ -308,7 +308,7 @@ def _result(ev: Evaluator, site: Site) -> Value:
         and all(v.kind == "number" for v in arrived)
     ):
         value = t.of_numbers(value)
-    value.origin = site
+    value.origin = value.origin if site.op.hands_on and value.origin else site
     ev.gave(site, value)
     if met:
         site.values.update(met)

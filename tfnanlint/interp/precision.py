@@ -61,6 +61,21 @@ class Precision:
             for text, call in self.policies(ev, setter)
         ]
 
+    def _of_program(self, ev: Evaluator, module: Module) -> str | None:
+        """The dtype that layers compute in which a file without a setting makes, as the program
+        says it that imports the file: "" where none does, None where it cannot be told.
+        """
+        if module.project is None or not module.project.half_setters(module.source.path):
+            return ""
+        asked = self.policies_of_program(ev, module)
+        bodies = [setter.source.tree.body for *_, setter in asked]
+        at_once = [
+            any([isinstance(one, ast.Expr) and one.value is call for one in body])
+            for (_, call, _), body in zip(asked, bodies)
+        ]
+        texts = {text for text, *_ in asked}
+        return _computed_in(texts.pop()) if len(texts) == 1 and all(at_once) else None
+
     def computes_in(self, ev: Evaluator, made: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where
         it cannot be told.
@@ -77,11 +92,11 @@ class Precision:
             own = layer.value("dtype").const if layer.given("dtype") else None
             return _computed_in(own) if isinstance(own, str) else None
         module = layer.point.module if layer.point is not None else None
-        return (
-            ""
-            if module is None or not self.policies(ev, module)
-            else self._set_for(ev, layer.node.lineno, module)
-        )
+        if module is None:
+            return ""
+        if not self.policies(ev, module):
+            return self._of_program(ev, module)
+        return self._set_for(ev, layer.node.lineno, module)
 
     def dtype_of(self, ev: Evaluator, cls: ClassObject) -> str | None:
         """The dtype that the layers of a class of the program compute in, as `computes_in` says
@@ -89,7 +104,13 @@ class Precision:
         """
         if cls not in self._class_dtypes:
             self._class_dtypes[cls] = ""  # while it is being found
-            self._class_dtypes[cls] = self._found_dtype(ev, cls) if names_other(cls.module) else ""
+            self._class_dtypes[cls] = (
+                self._found_dtype(ev, cls)
+                if names_other(cls.module)
+                else self._of_program(ev, cls.module)
+                if any([base.startswith(LAYER_BASES) for base in ev.foreign_bases(cls)])
+                else ""
+            )
         return self._class_dtypes[cls]
 
     def _found_dtype(self, ev: Evaluator, cls: ClassObject) -> str | None:
@@ -110,7 +131,7 @@ class Precision:
         if any([keyword.arg in (None, "dtype") for call, _ in made for keyword in call.keywords]):
             return self._asked_by_all(ev, made)
         if not self.policies(ev, module):
-            return ""
+            return self._of_program(ev, module)
         after = self._set_for(ev, cls.node.lineno, module)
         found = (
             {after}

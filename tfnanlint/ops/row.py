@@ -34,7 +34,8 @@ class Op:
     ops.cbrt. `starts` names the parameter that says what the variable starts with which a row
     makes; empty where it makes none. `edges` names the parameters that must keep to a range, or at
     one number of which the gradient is lost. `derivative` is (factor, exponent) of a derivative
-    that is a power of the argument: (0.5, -0.5) of sqrt. `signatures` holds the orders of all
+    that is a power of the argument: (0.5, -0.5) of sqrt. `hands_on` marks rows whose result is what
+    a function gives that they call: functools.reduce. `signatures` holds the orders of all
     spellings, of any row, that were found to differ from the row's. `applies` names the parameters
     whose functions the row calls with values: `fn` of tf.map_fn.
     """
@@ -60,6 +61,7 @@ class Op:
     reaches: tuple[float, ...] = ()
     edges: tuple[str, ...] = ()
     derivative: tuple[float, float] | None = None
+    hands_on: bool = False
     signatures: Mapping[str, str] = field(default_factory=dict)
     applies: tuple[str, ...] = ()
 

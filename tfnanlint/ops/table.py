@@ -86,6 +86,9 @@ SYNONYMS: Final[dict[str, str]] = {
     "output": "logits",
     "stop": "limit",
     "step": "delta",
+    "pool_mode": "pooling_type",
+    "pool_size": "ksize",
+    "window_shape": "ksize",
 }
 
 

@@ -75,7 +75,12 @@ DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt":
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
 CONTRACTIONS: Final = ("tf.reduce_sum", *MATRIX_PRODUCTS, "tf.linalg.matvec")
 # Add up or average what lies in a window.
-WINDOW_SUMS: Final = ("tf.nn.avg_pool", "tf.nn.conv2d")
+WINDOW_SUMS: Final = (
+    "tf.nn.avg_pool",
+    "tf.nn.conv2d",
+    "tf.nn.pool",
+    "keras.layers.AveragePooling2D",
+)
 # What a layer with weights computes before its activation.
 WEIGHTED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d", "tf.nn.xw_plus_b", "tf.nn.bias_add")
 

@@ -86,7 +86,9 @@ def _with_floor(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
         site,
         "tf.maximum(1.0 - {p}, {eps})" if lost.folded else "tf.maximum({left}, {eps})",
         node=total.node,
-        title="use a floor instead of a sum: tf.maximum(1 - p, eps)",
+        title="use a floor instead of a sum: tf.maximum("
+        + ("a - b" if lost.beside else "1 - p")
+        + ", eps)",
         claim=Claim.SHIFTED,
         cost=f"no gradient below {eps}",
         left=lost.left,

@@ -37,7 +37,13 @@ from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
-from tfnanlint.ops.frameworks import BEFORE_XLA, GRAPH_NAMES, SUMMARIES, XLA_NAMES
+from tfnanlint.ops.frameworks import (
+    BEFORE_XLA,
+    GRAPH_NAMES,
+    SUMMARIES,
+    TRAINING_METHODS,
+    XLA_NAMES,
+)
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
 from tfnanlint.ops.traits import CLIPS
@@ -690,7 +696,11 @@ class Context:
         return not BEFORE_XLA.isdisjoint(names) and XLA_NAMES.isdisjoint(names)
 
     def _runs_eagerly(self, site: Site) -> bool:
-        """Whether a site stands in a training loop with tapes that is never compiled."""
+        """Whether a site stands in a training loop with tapes that is never compiled; `fit`
+        compiles what it is called for.
+        """
+        if site.op.name.removeprefix("method.") in TRAINING_METHODS:
+            return False
         function = site.point.scope.function if site.point is not None else None
         names = self.source.names
         if function is None or "GradientTape" not in names or not GRAPH_NAMES.isdisjoint(names):

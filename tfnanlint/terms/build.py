@@ -70,7 +70,7 @@ _EUCLIDEAN: Final = ("euclidean", "fro", 2, 2.0)
 _DOTS: Final = {
     "tf.matmul": ("x", "y"),
     "tf.tensordot": ("x", "y"),
-    "tf.linalg.matvec": ("a", "b"),
+    "tf.linalg.matvec": ("x", "y"),
     "ops.vdot": ("x", "y"),
     "method.dot": ("self", "y"),
 }
@@ -230,7 +230,7 @@ def _listed_sum(site: Site, value: Value, depth: int) -> Terms | None:
     items = site.value(site.op.main).obj
     if not isinstance(items, tuple) or not 0 < len(items) <= MOST_MONOMIALS:
         return None
-    sums: Terms | None = (constant(0.0),)
+    sums: Terms | None = _of(site, "start", depth) if site.given("start") else (constant(0.0),)
     for item in items:
         inner = terms_of(item, depth - 1) if isinstance(item, Value) else None
         sums = _paired(sums, inner, lambda a, b: added([a, b])) if sums and inner else None
@@ -320,6 +320,21 @@ def _window_mean(site: Site, value: Value, depth: int) -> Terms | None:
     return _linear(MEAN, _of(site, "x", depth), detail, value, site)
 
 
+def _pooled(site: Site, value: Value, depth: int) -> Terms | None:
+    """A mean over windows where the op is told so; else it may be the largest of each."""
+    mode = site.const("pooling_type") if site.given("pooling_type") else None
+    is_mean = isinstance(mode, str) and mode.lower() == "avg"
+    return _window_mean(site, value, depth) if is_mean else None
+
+
+def _pooled_by_layer(site: Site, value: Value, depth: int) -> Terms | None:
+    """A mean over the windows of one layer."""
+    if site.library != "layer":
+        return None
+    detail: Hashable = ("window", id(site.value("layer").obj))
+    return _linear(MEAN, _of(site, site.op.main, depth), detail, value, site)
+
+
 def _window_sum(site: Site, value: Value, depth: int) -> Terms | None:
     """A convolution with a filter that is never negative weighs and adds up."""
     filters = site.value("filters")
@@ -335,6 +350,10 @@ def _dot(site: Site, value: Value, depth: int) -> Terms | None:
     detail = tuple(
         [(p, setting(site, p, depth)) for p in site.args if p not in (left, right, "name")]
     )
+    factor = site.value(right)
+    if factor.exact and factor.kind != "number" and factor.lo and not detail:
+        sums = _linear(TOTAL, _of(site, left, depth), -1, value, site)
+        return tuple([scaled(term, factor.lo) for term in sums])  # by ones: a sum of each row
     return _paired(
         _of(site, left, depth),
         _of(site, right, depth),
@@ -414,8 +433,11 @@ _BUILDERS: Final[dict[str, Callable[[Site, Value, int], Terms | None]]] = {
     "tf.pow": _power,
     "tf.math.squared_difference": _squared_difference,
     "tf.add_n": _listed_sum,
+    "builtins.sum": _listed_sum,
     "tf.strided_slice": _sliced,
     "tf.nn.avg_pool": _window_mean,
+    "tf.nn.pool": _pooled,
+    "keras.layers.AveragePooling2D": _pooled_by_layer,
     "tf.layers.average_pooling2d": _window_mean,
     "tf.nn.conv2d": _window_sum,
     "tf.einsum": _einsum,

@@ -205,10 +205,13 @@ class Endings:
         ).isdisjoint(made)
 
     def _ends(self, whole: ast.AST, node: ast.AST, calls: frozenset[str], returned: bool) -> bool:
+        above = self._above(whole, node)
+        if calls is CUTS and _differentiated(above):
+            return False  # `w.assign_sub(rate * tape.gradient(loss, w))`
         return (
             returned
             and whole in self._returned
-            or _ends(self._above(whole, node), calls)
+            or _ends(above, calls)
             or calls is CUTS
             and self._ranked(whole, node)
         )

@@ -146,11 +146,16 @@ class Callbacks:
             model = ev.evaluate(call.func.value, point)
             for loss in _options(ev, given):
                 if isinstance(loss.obj, dict):
-                    found += [CompiledLoss(one, model, key) for key, one in loss.obj.items()]
+                    places: list[tuple[int | str | None, Value]] = list(loss.obj.items())
                 elif isinstance(loss.obj, tuple):
-                    found += [CompiledLoss(one, model, at) for at, one in enumerate(loss.obj)]
+                    places = list(enumerate(loss.obj))
                 else:
-                    found.append(CompiledLoss(loss, model, None))
+                    places = [(None, loss)]
+                found += [
+                    CompiledLoss(option, model, place)
+                    for place, one in places
+                    for option in (one.obj.options if isinstance(one.obj, Choice) else (one,))
+                ]
         return found
 
 

@@ -667,10 +667,21 @@ def _max_pooled(site: Site) -> Value:
 
 op(
     "tf.nn.max_pool",
-    "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.pool tf.nn.max_pool_v2 K.pool2d"
-    " K.pool3d ops.max_pool tf.nn.fractional_max_pool raw.MaxPool",
+    "tf.nn.max_pool1d tf.nn.max_pool2d tf.nn.max_pool3d tf.nn.max_pool_v2"
+    " ops.max_pool tf.nn.fractional_max_pool raw.MaxPool",
     "x ksize strides padding *rest",
     _max_pooled,
+    untested="needs images; tests/ops/families/test_arrays.py",
+)
+op(
+    "tf.nn.pool",
+    "K.pool2d K.pool3d",
+    "x ksize pooling_type strides padding *rest",
+    _max_pooled,
+    positions={
+        f"K.{name}": ("x", "ksize", "strides", "padding", "data_format", "pooling_type")
+        for name in ("pool2d", "pool3d")
+    },
     untested="needs images; tests/ops/families/test_arrays.py",
 )
 op(

@@ -7,11 +7,13 @@ from typing import Final
 from tfnanlint.ops.families.reductions import axis_of, or_of_none, total, within_one
 from tfnanlint.ops.frameworks import TRANSPOSING
 from tfnanlint.ops.relations.magnitudes import unit_of
+from tfnanlint.ops.relations.shapes import is_squared_length
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.table import op
+from tfnanlint.ops.table import TABLE, op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import Value
+from tfnanlint.values.value import INF, number
 
 _ROWS: Final = (-1, 1)  # the axis along which the rows of a matrix are unit vectors
 _COLUMNS: Final = (-2, 0)
@@ -44,13 +46,44 @@ def _another(value: Value) -> Value:
     return value.but(origin=None)
 
 
+def _by_ones(site: Site, left: str, right: str) -> Value | None:
+    """A product with a matrix or vector of one number: a sum along an axis, times that number. The
+    axis is the last one, written as -1 or, of a matrix, as 1; or the one before.
+    """
+    for x, ones, axes in ((left, right, _ROWS), (right, left, _COLUMNS)):
+        factor = site.value(ones)
+        if factor.exact and factor.kind != "number" and 0 < factor.lo < INF:
+            if any(map(site.given, TRANSPOSING)) or not _is_last(site):
+                return None
+            sums = [_summed(site.value(x), axis) for axis in axes]
+            closest = max(sums, key=lambda value: (value.lo, -value.hi))
+            return t.multiply(closest, factor.but(origin=None))
+    return None
+
+
+def _is_last(site: Site) -> bool:
+    """Whether a contraction runs along the last axis of its first factor only."""
+    return site.op.name != "tf.tensordot" or site.const("axes") == 1
+
+
+def _summed(x: Value, axis: int) -> Value:
+    """The sum of a value along an axis, which stays."""
+    given = {"x": x, "axis": number(axis), "keepdims": number(True)}
+    return Site.of_values(TABLE["tf.reduce_sum"], given).give()
+
+
 def _contraction(left: str, right: str):
-    """Sums of products of elements in other places: those of a tensor with itself are no
-    squares.
+    """Sums of products of elements in other places: those of a tensor with itself are squares where
+    it is one vector only.
     """
 
     def give(site: Site) -> Value:
         a, b = t.one_of(site.value(left)), t.one_of(site.value(right))
+        if is_squared_length(site):
+            return or_of_none(total(t.square(a)), a, 0.0)
+        total_of_rows = _by_ones(site, left, right)
+        if total_of_rows is not None:
+            return total_of_rows
         result = total(t.multiply(a, _another(b)))
         return or_of_none(or_of_none(result, a, 0.0), b, 0.0)
 

@@ -22,6 +22,7 @@ from tfnanlint.ops.relations.shares import (
 )
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import op
+from tfnanlint.ops.traits import ONE_HOTS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.ops.transfer.diagonals import least_on_diagonal
@@ -165,16 +166,24 @@ def _over_a_minimum(site: Site, x: Value) -> Value | None:
 
 
 def _one_hot_of_indices(site: Site, x: Value) -> Value | None:
-    """The sum of all of one_hot(i), i being what argmax or top_k found: at least one element is
-    1.
+    """The sum of one_hot(i), i being what argmax or top_k found: 1 along its own axis, of all at
+    least 1. The axis along which argmax looked is taken for the one that one_hot puts back.
     """
-    made = made_by(x, "tf.one_hot", aligned=True)
-    if made is None or site.given("axis") or x.lo != 0.0 or x.hi != 1.0:
+    made = made_by(x, *ONE_HOTS, aligned=True)
+    if made is None or x.lo != 0.0 or x.hi != 1.0 or made.name == "ops.multi_hot":
         return None
-    indices = made.value("x")
-    if made_by(indices, "tf.argmax") is None and part_of(indices, 1, "tf.math.top_k") is None:
+    largest = made_by(made.value("x"), "tf.argmax")
+    if largest is None and part_of(made.value("x"), 1, "tf.math.top_k") is None:
         return None
-    return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
+    if not site.given("axis"):
+        return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
+    axis = axis_of(site)
+    own = axis_of(made, -1)
+    if largest is None or axis is NO_CONSTANT or own is NO_CONSTANT:
+        return None
+    if axis == own or own == -1 and axis == axis_of(largest) == 1:
+        return Value(1.0, 1.0, nan=x.nan, dtype=x.dtype)
+    return None
 
 
 def _best_kept(site: Site, x: Value) -> Value | None:

@@ -230,4 +230,5 @@ op(
     main="function",
     untested=_STRUCTURES,
     pure=False,
+    hands_on=True,
 )

@@ -20,12 +20,21 @@ def axis_of(site: Site, default=None):
 
 
 def one_axis(a: Site, b: Site) -> bool:
-    """Whether two reductions surely run along the same axis, written as a number or held by one
+    """Whether two reductions surely run along the same axes, written as numbers or held by one
     name.
     """
-    if a.given("axis") and b.given("axis") and same(a.value("axis"), b.value("axis")):
-        return True
+    if a.given("axis") and b.given("axis"):
+        if same(a.value("axis"), b.value("axis")) or _are_equal(a.value("axis"), b.value("axis")):
+            return True
     return NO_CONSTANT not in (axis_of(a), axis_of(b)) and axis_of(a) == axis_of(b)
+
+
+def _are_equal(axes: Value, others: Value) -> bool:
+    """Whether two lists hold the same numbers: `[1, 2]` and `(1, 2)`."""
+    a, b = axes.obj, others.obj
+    if not isinstance(a, tuple) or not isinstance(b, tuple) or len(a) != len(b):
+        return False
+    return all([type(x.const) is int and x.const == y.const for x, y in zip(a, b)])
 
 
 def passed_by_one(site: Site, x: Value) -> Value | None:

@@ -14,6 +14,7 @@ from typing import Callable, Final
 from tfnanlint.ops.relations.cosines import is_cosine
 from tfnanlint.ops.relations.independence import apart
 from tfnanlint.ops.relations.magnitudes import never_below, rounded_to_one, spans
+from tfnanlint.ops.relations.rectified import kept_side, with_magnitude
 from tfnanlint.ops.relations.summands import (
     complements,
     corrected,
@@ -283,6 +284,8 @@ def add(a: Value, b: Value) -> Value:
     if within is not None:
         result = clamp(result, *within)
     count_all(result, a, b)
+    if result.lo < 0 and with_magnitude(a, b):
+        result = _reaching_zero(result, 0.0, INF)
     if result.zero and b.lo >= 0 <= a.lo and (where_zero(a, b) or where_zero(b, a)):
         result.zero = False
     if result.lo == 0 and of_the_larger(a, b):
@@ -337,6 +340,8 @@ def subtract(a: Value, b: Value) -> Value:
         side = side or sign * folded(one, other)
         if side:
             result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
+    if result.lo < 0 and made_by(a, "tf.abs", aligned=True) and with_magnitude(a, b):
+        return _reaching_zero(result, 0.0, INF)
     return _reaching_zero(result, 0.0, INF) if spans(a, b) else result
 
 
@@ -397,6 +402,9 @@ def multiply(a: Value, b: Value) -> Value:
     result = made(
         lowest(corners), highest(corners), a, b, nan=nan, up=up, down=down, dtype=dtype, zero=zero
     )
+    side = kept_side(a, b) or kept_side(b, a) if result.lo < 0 < result.hi else 0
+    if side:
+        result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
     if a.hi == b.hi == 1 and result.lo == 0 and (complements(a, b) or complements(b, a)):
         result.hi = outward(0.25, 0.25, dtype)[1]  # p * (1 - p)
     if dtype == "bool" and "array" in (a.kind, b.kind) and "number" in (a.kind, b.kind):
