@@ -30,13 +30,16 @@ _PREDICTED: Final = (
     r"(?:$|_|\d)"
 )
 _LIKELIHOOD: Final = r"like|prob|log|elbo|reward|return"
-_PADDING = r"(?i)(?:^|_)(?:pad|padding|eos|eoq)(?:_|$|idx|id\b)"
+_PADDING: Final = r"(?i)(?:^|_)(?:pad|padding|eos|eoq)(?:_|$|idx|id\b)"
 _RETURN: Final = r"(?i)(?:\w*_)?(?:rewards?|returns?)(?:_\w+)?"
 _GRADIENT: Final = r"grads?|gradients?|grads_\w+|gradients?_list"
 _INITIAL_VALUE: Final = r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)"
 _SETTINGS: Final = (
     r"(?i)_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|"
     r"settings)_*"
+)
+_NUMBERS: Final = (
+    r"(?i)(?:^|\.)_*(?:\w*_)?(?:hparams|hyperparams|config|cfg|flags|settings)_*(?:\[|\.|$)"
 )
 _RANDOM_INITIALIZER: Final = (
     r"(?i)glorot|xavier|he_|lecun|orthogonal|variance_?scaling|"
@@ -150,6 +153,14 @@ def is_initial_value(path: str) -> bool:
 def holds_settings(path: str) -> bool:
     """Whether a part of a path is a name for settings: `self.hparams`, `params.optimizer`."""
     return any([re.fullmatch(_SETTINGS, name) is not None for name in path.split(".")])
+
+
+@lru_cache(maxsize=4096)
+def holds_numbers(path: str) -> bool:
+    """Whether a path leads into settings that hold numbers and no weights: `self.flags["rate"]`.
+    (`params` may hold weights.)
+    """
+    return re.search(_NUMBERS, path) is not None
 
 
 def is_random_initializer(name: str) -> bool:

@@ -128,6 +128,11 @@ CONVENTIONS: Final = (
         "objects that hold flags or a configuration file have these names",
     ),
     Convention(
+        identifiers.holds_numbers,
+        "a value is a number of the settings, through which no gradient flows",
+        "files of settings and command lines hold numbers",
+    ),
+    Convention(
         identifiers.is_random_initializer,
         "a variable starts with random numbers, not all equal",
         "the names of the initializers of TensorFlow, Keras and slim",

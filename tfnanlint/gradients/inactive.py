@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tfnanlint.conventions.identifiers import holds_numbers
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
@@ -86,11 +87,11 @@ def rigid(
 
 def _fed(origin: Any, fed: tuple[str, ...], depth: int = 6) -> bool:
     """Whether a value is data: what ops `fed` give, the labels that Keras hands to a loss, what an
-    iterator of a dataset gives, or, where several arrive, each of them. `Gradients` knows of which
-    data a gradient is asked.
+    iterator of a dataset gives, a number of the settings, or, where several arrive, each of them.
+    `Gradients` knows of which data a gradient is asked.
     """
     while isinstance(origin, Note) and depth:
-        if origin.data:
+        if origin.data or holds_numbers(origin.path):
             return True
         if origin.joined:
             return all([_fed(one, fed, depth - 1) for one in origin.joined])
