@@ -45,6 +45,7 @@ from tfnanlint.api import (
     quotients,
     repairs,
     rule,
+    runs_on_rows,
     traits,
 )
 
@@ -102,9 +103,11 @@ def reduction_of(norm: Site, here: Context) -> Site | None:
 
 
 def of_everything(norm: Site, here: Context) -> bool:
-    """Whether the norm is one of a whole tensor."""
+    """Whether the norm is one of a whole tensor, and not of a row."""
     reduction = reduction_of(norm, here)
-    return reduction is not None and reduction.const("axis", None) is None
+    if reduction is None or reduction.const("axis", None) is not None:
+        return False
+    return not runs_on_rows(norm)
 
 
 def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:

@@ -72,6 +72,7 @@ from tfnanlint.idioms.loss_pairs import (
     rescued,
     units,
 )
+from tfnanlint.idioms.mapped import runs_on_rows
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
 from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.data_sets import elements
@@ -216,6 +217,7 @@ __all__ = [
     "roles",
     "rounded",
     "rule",
+    "runs_on_rows",
     "same",
     "SETTINGS",
     "shifted_by_maximum",

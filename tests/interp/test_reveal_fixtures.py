@@ -30,7 +30,7 @@ ITEMS = {
     "across_files": "absolute; relative; packages; re-exports; import x as y; constants; star imports; circular imports; "
     "missing files; differentiated; attributes of an instance from another file; losses compiled in another file; policies of the program",
     "callers": "callers that are not called; recursion; callers that are called; handlers in dicts; settings in dicts; differentiated; defaults; losses that callers hand to what compiles them; functions of Lambda layers; functions of loops; objects that are called",
-    "weights": "weights of layers; initial values; weights of samples; differentiated",
+    "weights": "weights of layers; initial values; weights of samples; differentiated; constraints",
     "classes": "attributes from __init__; attributes assigned twice; attributes joined over methods; attributes from build and call; inheritance; properties; "
     "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members",
     "layers_and_models": "activation as a string; activation as a function; activation as a layer; layers.Activation; "

@@ -627,6 +627,10 @@ class Gradients:
         taped = tapes is not None and tapes.of_gradient(call)
         queue = [value] if not taped or recorded_name(target, point, scope) else []
         reached: list[Site] = []
+
+        def is_recorded(site: Site, param: str) -> bool:
+            return not taped or recorded_name(site.args.get(param), site.point, scope)
+
         held = self._held(call, point)
         self._still |= {one.node for one in held}
         seen = {id(one) for one in held}
@@ -646,12 +650,8 @@ class Gradients:
                 continue
             self.interpreter.session.steps = 0
             reached.append(origin)
-            queue += [
-                origin.value(param)
-                for param in origin.params
-                if not taped or recorded_name(origin.args.get(param), origin.point, scope)
-            ]
-        moved = depending_on(self._operands(call, point), reached)
+            queue += [origin.value(param) for param in origin.params if is_recorded(origin, param)]
+        moved = depending_on(self._operands(call, point), reached, is_recorded)
         self._still |= {one.node for one in reached if one not in moved}
         self.upstream.update([one.node for one in moved])
 

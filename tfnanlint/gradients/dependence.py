@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tfnanlint.ops.families.variables import VARIABLES
 from tfnanlint.ops.provenance import site_behind
@@ -12,24 +12,33 @@ from tfnanlint.values.value import Value
 _UNMOVED = frozenset(("number", "string", "none", "shape", "array", "module", "nothing"))
 
 
-def depending_on(operands: frozenset[Site], reached: list[Site]) -> set[Site]:
+def depending_on(
+    operands: frozenset[Site], reached: list[Site], is_recorded: Callable[[Site, str], bool]
+) -> set[Site]:
     """Of the sites that lead to a loss those that may depend on its operands: all of them where no
-    operand is known, or none is among them.
+    operand is known, or none is among them. What `is_recorded` denies of a parameter of a site was
+    computed before a tape was opened: a constant, unless it is an operand.
     """
-    if operands.isdisjoint(reached):
-        return set(reached)
     consumers: dict[Site, list[Site]] = {}
     queue: list[Site] = []
+    is_asked = False
     for site in reached:
         if site in operands:
             queue.append(site)
-        elif site.op.name not in VARIABLES:
-            for value in _parts(site.value(param) for param in site.params if site.given(param)):
+            is_asked = True
+        for param in site.params if site.op.name not in VARIABLES else ():
+            recorded = is_recorded(site, param)
+            for value in _parts([site.value(param)] if site.given(param) else []):
                 maker = site_behind(value)
-                if maker is not None:
+                if maker in operands:
+                    queue.append(site)
+                    is_asked = True
+                elif recorded and maker is not None:
                     consumers.setdefault(maker, []).append(site)
-                elif value.kind not in _UNMOVED and not value.exact:
+                elif recorded and value.kind not in _UNMOVED and not value.exact:
                     queue.append(site)  # of what arrives nothing is known
+    if not is_asked:
+        return set(reached)
     found: set[Site] = set()
     while queue:
         site = queue.pop()

@@ -22,6 +22,8 @@ from tfnanlint.values.value import Choice, Note, Value, unknown
 _CALLED: Final = ("call", "__call__")  # the methods of an object that is called as a loss
 # the weights of layers, as their arguments name them
 _WEIGHTS: Final = ("kernel", "bias", "depthwise", "pointwise", "recurrent", "embeddings", "alpha")
+# what layers are given for a weight, and call with it
+_OF_WEIGHTS: Final = ("_regularizer", "_constraint")
 _ROLES: Final = ("labels", "predictions")
 
 
@@ -43,7 +45,7 @@ class Callbacks:
 
     def __init__(self) -> None:
         self._compiled: dict[Module, list[CompiledLoss]] = {}
-        self._at_zero: dict[Module, list[Value]] = {}
+        self._at_zero: dict[Module, list[tuple[str, Value]]] = {}
 
     def of_keras(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
         """What Keras hands to a loss of the program, a function or an object given to `compile`:
@@ -73,13 +75,19 @@ class Callbacks:
         return given if given.known and given.kind == "tensor" else unknown(origin=outer)
 
     def _of_weight(self, ev: Evaluator, function: Function) -> Value | None:
-        """The weight that a layer hands to a regularizer of the program, as it is before the first
-        step, where it starts at 0; None where nothing is known of it.
+        """The weight that a layer hands to a regularizer or constraint of the program, where it
+        starts at 0; None where nothing is known of it. A regularizer sees it before the first step
+        and a constraint only after one, which may not have moved all of it.
         """
         module = function.module
-        given = assumptions.once(ev, self._at_zero, module, [], _regularizers_at_zero, ev, module)
-        if not any(_is_loss(ev, one, function) for one in given):
+        given = assumptions.once(ev, self._at_zero, module, [], _given_zero_weights, ev, module)
+        kinds = {kind for kind, one in given if _is_loss(ev, one, function)}
+        if not kinds:
             return None
+        if "_regularizer" not in kinds:
+            start = Value(kind="string", const="zeros")
+            made = Site.of_values(ev.table["method.add_weight"], {"initializer": start})
+            return Value(kind="tensor", zero=True, evident=True, origin=made)
         note = Note(
             f"a weight that starts at 0, which a layer hands to {function.name}()",
             function.node,
@@ -184,20 +192,30 @@ def _is_name(given: Binding) -> TypeGuard[Assigned]:
     return isinstance(given, Assigned) and isinstance(given.node, ast.Name)
 
 
-def _regularizers_at_zero(ev: Evaluator, module: Module) -> list[Value]:
-    """The regularizers that a file gives to layers for weights that start at 0."""
-    found: list[Value] = []
-    for row in module.source.rows_with("_regularizer="):
-        for expression, point in module.expressions(row, ev):
-            for call in [one for one in nodes_in(expression) if isinstance(one, ast.Call)]:
-                given = {one.arg: one.value for one in call.keywords if one.arg is not None}
-                found += [
-                    ev.evaluate(given[f"{weight}_regularizer"], point)
-                    for weight in _WEIGHTS
-                    if f"{weight}_regularizer" in given
-                    and _is_at_zero(ev, weight, given.get(f"{weight}_initializer"), point)
-                ]
-    return found
+def _given_zero_weights(ev: Evaluator, module: Module) -> list[tuple[str, Value]]:
+    """The regularizers and constraints that a file gives to layers for weights that start at 0,
+    each with the word for which it is.
+    """
+    rows = {row for suffix in _OF_WEIGHTS for row in module.source.rows_with(f"{suffix}=")}
+    return [
+        (suffix, ev.evaluate(given[f"{weight}{suffix}"], point))
+        for row in sorted(rows)
+        for expression, point in module.expressions(row, ev)
+        for given in _keywords_in(expression)
+        for weight in _WEIGHTS
+        for suffix in _OF_WEIGHTS
+        if f"{weight}{suffix}" in given
+        and _is_at_zero(ev, weight, given.get(f"{weight}_initializer"), point)
+    ]
+
+
+def _keywords_in(expression: ast.AST) -> list[dict[str, ast.expr]]:
+    """What each call of an expression is given by name."""
+    return [
+        {one.arg: one.value for one in call.keywords if one.arg is not None}
+        for call in nodes_in(expression)
+        if isinstance(call, ast.Call)
+    ]
 
 
 def _is_at_zero(ev: Evaluator, weight: str, initializer: ast.expr | None, point: Point) -> bool:
