@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfnanlint.ops.relations.tested import compared
-from tfnanlint.ops.site import made_by, same
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import CASTS, GREATER, LESS
 from tfnanlint.values.value import Value
 
@@ -13,7 +13,7 @@ def with_magnitude(a: Value, b: Value) -> bool:
     part.
     """
     for value, other in ((a, b), (b, a)):
-        magnitude = made_by(value, "tf.abs", aligned=True)
+        magnitude = _made_in_place(value, "tf.abs")
         if magnitude is not None and same(magnitude.value("x"), other):
             return True
     return False
@@ -21,9 +21,9 @@ def with_magnitude(a: Value, b: Value) -> bool:
 
 def kept_side(x: Value, mask: Value) -> int:
     """The side of 0 to which a mask keeps `x`: 1 for `x > 0`, -1 for `x < 0`, else 0."""
-    cast = made_by(mask, *CASTS, aligned=True) if mask.lo == 0 and mask.hi == 1 else None
+    cast = _made_in_place(mask, *CASTS) if mask.lo == 0 and mask.hi == 1 else None
     condition = mask if cast is None else cast.value("x")
-    test = made_by(condition, *GREATER, *LESS, aligned=True)
+    test = _made_in_place(condition, *GREATER, *LESS)
     found = compared(test, x) if test is not None else None
     if found is None or not found[1].exact:
         return 0
@@ -31,3 +31,11 @@ def kept_side(x: Value, mask: Value) -> int:
     if relation[0] == ">":
         return 1 if bound.lo >= 0 else 0
     return -1 if bound.lo <= 0 else 0
+
+
+def _made_in_place(value: Value, *names: str) -> Site | None:
+    """The op application among `names` that made a value, whose axes are as that left them:
+    `t[:, None] * (t > 0)` is a table of all pairs.
+    """
+    site = made_by(value, *names, aligned=True)
+    return site if site is value.origin else None

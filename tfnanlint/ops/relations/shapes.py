@@ -9,7 +9,7 @@ from typing import Final
 
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import CASTS, COPIES, MAKES_TENSOR, SQUARES
+from tfnanlint.ops.traits import CASTS, COPIES, MAKES_TENSOR
 from tfnanlint.values.value import Note, Value
 
 Shape = tuple[int | None, ...]  # None for a length that is not written
@@ -27,7 +27,9 @@ _MADE: Final = {
     "method.add_weight": "shape",
 }
 _FLATTENED: Final = ("flatten", "ravel")
-_SAME_SHAPE: Final = frozenset((*COPIES, *CASTS, *MAKES_TENSOR, *SQUARES, "tf.abs", "tf.nn.relu"))
+_SAME_SHAPE: Final = frozenset(
+    (*COPIES, *CASTS, *MAKES_TENSOR, "tf.square", "tf.abs", "tf.nn.relu")
+)
 
 
 def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:

@@ -340,7 +340,7 @@ def subtract(a: Value, b: Value) -> Value:
         side = side or sign * folded(one, other)
         if side:
             result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
-    if result.lo < 0 and made_by(a, "tf.abs", aligned=True) and with_magnitude(a, b):
+    if result.lo < 0 and with_magnitude(a, b) and a.lo >= 0:
         return _reaching_zero(result, 0.0, INF)
     return _reaching_zero(result, 0.0, INF) if spans(a, b) else result
 
