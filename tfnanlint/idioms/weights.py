@@ -14,20 +14,13 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.provenance import Walk
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import LAMBDAS, MATRIX_PRODUCTS, PLACEHOLDERS, VARIABLES
+from tfnanlint.ops.traits import FED_OR_GRADIENTS, LAMBDAS, MATRIX_PRODUCTS, VARIABLES
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
 from tfnanlint.values.value import Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
-_DATA: Final = (
-    *PLACEHOLDERS,
-    "tf.gradients",
-    "method.gradient",
-    "keras.Input",
-    "method.compute_gradients",
-)
 _FACTORS: Final = ("x", "y", "a", "b")
 _MAX_VALUES: Final = 400
 
@@ -41,7 +34,7 @@ def is_computed_with_weights(
     lambdas = _Lambdas(site, module, interpreter, around)
     if has_weights(value) or any(map(has_weights, lambdas.inputs())) or lambdas.follow_weights():
         return True
-    is_computed = isinstance(value.origin, Site) and value.origin.op.name not in _DATA
+    is_computed = isinstance(value.origin, Site) and value.origin.op.name not in FED_OR_GRADIENTS
     if not is_computed or _is_data(value):
         return False
     return site.differentiated is Differentiated.YES
@@ -54,7 +47,7 @@ def has_weights(value: Value) -> bool:
     walk = Walk(value, limit=_MAX_VALUES)
     for operand in walk:
         origin = operand.origin
-        if not isinstance(origin, Site) or origin.op.name in _DATA:
+        if not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS:
             continue
         if operand.evident:
             return True
@@ -93,7 +86,7 @@ def learns(layer: Value) -> bool:
 def _is_data(value: Value) -> bool:
     """Whether a value is picked from data or a gradient without computing."""
     origin = plain(value).origin
-    return not isinstance(origin, Site) or origin.op.name in _DATA
+    return not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS
 
 
 class _Lambdas:
@@ -137,7 +130,8 @@ class _Lambdas:
     def _layers(self) -> Iterator[tuple[ast.Call, Point, ast.AST | None]]:
         """The calls that make the layers, their points, and what stands around each."""
         for call, point in self.module.calls_to("Lambda", self.interpreter):
-            if call.args and self.interpreter.resolve(call.func, point) in LAMBDAS:
+            row, _ = self.interpreter.row(call.func, point)
+            if call.args and row is not None and row.name in LAMBDAS:
                 if self._holds_site(call.args[0], point):
                     yield call, point, next(iter(self.around(call)), None)
 

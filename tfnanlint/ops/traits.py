@@ -22,8 +22,10 @@ CONSTANTS: Final = ("tf.constant", *MAKES_TENSOR)
 CONVERSIONS: Final = ("tf.cast", *MAKES_TENSOR)
 IDENTITIES: Final = ("tf.identity", "tf.debugging.check_numerics")
 COPIES: Final = (*IDENTITIES, "tf.stop_gradient", "tf.ensure_shape")
-LAMBDAS: Final = ("keras.layers.Lambda", "keras.layers.core.Lambda")
+LAMBDAS: Final = ("keras.layers.Lambda",)
 RESHAPES: Final = ("tf.reshape", "tf.tile", "tf.expand_dims", "tf.squeeze")
+# Every element is kept, and only the axes are arranged in another way.
+AXIS_LAYOUTS: Final = ("tf.reshape", "tf.expand_dims", "tf.squeeze", "tf.transpose")
 # Ops that can put in an axis of length 1.
 AXIS_INSERTIONS: Final = ("tf.expand_dims", "tf.strided_slice")
 # Each element stays beside the elements that it was beside.
@@ -96,6 +98,8 @@ WRITTEN_ROOTS: Final = (*SQUARE_ROOTS, "tf.math.rsqrt")
 NORMS: Final = ("tf.norm", "tf.math.reduce_euclidean_norm")
 DEVIATIONS: Final = ("tf.math.reduce_std",)
 ROOTS: Final = (*SQUARE_ROOTS, *NORMS, *DEVIATIONS)
+# A product of two norms, or the root of a product of two sums of squares.
+NORM_PRODUCTS: Final = ("tf.multiply", "tf.matmul", "tf.sqrt")
 # Of numbers between 0 and 1 these are 0 where the numbers are.
 SIMPLE_POWERS: Final = ("tf.pow", "tf.square", "tf.sqrt")
 POWERS: Final = ("tf.pow", "math.pow")
@@ -271,6 +275,8 @@ GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 
 # What lays elements out anew: rows of the result are made of rows of what is given.
 REARRANGEMENTS: Final = (*RESHAPES, *SLICES, "tf.concat", "tf.transpose")
+# The result has the shape of what is given.
+SHAPE_KEEPING: Final = (*COPIES, *CASTS, *MAKES_TENSOR, "tf.square", "tf.abs", "tf.nn.relu")
 # What a mask goes through that still marks the same elements, or those it left out.
 MASK_LAYOUTS: Final = (*RESHAPES, *CASTS, "tf.reduce_all", "tf.reduce_any", "tf.logical_not")
 # What keeps a value off 0 by a small constant.
@@ -280,6 +286,13 @@ EPSILON_GUARDS: Final = ("tf.add", "tf.maximum", "tf.clip_by_value")
 PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")
 # What a loss of a compiled model is fed. Elsewhere a model may be called with what another gives.
 FED_TO_LOSSES: Final = (*PLACEHOLDERS, "keras.Input")
+# What no weight of the program makes by itself: what is fed, and gradients.
+FED_OR_GRADIENTS: Final = (
+    *FED_TO_LOSSES,
+    "tf.gradients",
+    "method.gradient",
+    "method.compute_gradients",
+)
 VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
 _RANDOM_TENSORS: Final = ("tf.random.", "K.random_", "K.truncated_normal", "keras.random.")
 _RANDOM: Final = (*_RANDOM_TENSORS, "np.random.")

@@ -908,7 +908,7 @@ def _negated_mean(
     sign = next(iter(here.around(outer)), None)
     if not isinstance(sign, ast.UnaryOp) or not isinstance(sign.op, ast.USub):
         return None
-    is_linear = site is not None and site.op.name in ("tf.reduce_mean", "tf.reduce_sum")
+    is_linear = site is not None and site.op.name in TOTALS
     return sign if is_linear else None
 
 

@@ -12,12 +12,17 @@ from typing import Final
 from tfnanlint.ops.relations.counts import axis_of, one_axis
 from tfnanlint.ops.relations.magnitudes import square_of
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CONTRACTIONS, EUCLIDEAN, FLOORS, SQUARES
+from tfnanlint.ops.traits import (
+    AXIS_LAYOUTS,
+    CONTRACTIONS,
+    EUCLIDEAN,
+    FLOORS,
+    NORM_PRODUCTS,
+    NORMS,
+    SQUARES,
+)
 from tfnanlint.values.value import Value
 
-_NORMS: Final = ("tf.norm", "tf.math.reduce_euclidean_norm")
-_LAYOUTS: Final = ("tf.reshape", "tf.expand_dims", "tf.squeeze", "tf.transpose")
-_PRODUCTS: Final = ("tf.multiply", "tf.matmul", "tf.sqrt")
 _DEPTH: Final = 4
 
 
@@ -42,7 +47,7 @@ def is_cosine(divisor: Value, x: Value) -> bool:
 
 def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
     """The pairs of vectors of whose norms a divisor is the product, or larger than it."""
-    for made in _not_above(divisor, _PRODUCTS):
+    for made in _not_above(divisor, NORM_PRODUCTS):
         if made.op.name != "tf.sqrt":
             yield from product(_lengths(made.value("x"), inner), _lengths(made.value("y"), inner))
             continue
@@ -55,7 +60,7 @@ def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
 
 def _lengths(value: Value, inner: Site) -> Iterator[Value]:
     """The vectors whose norm a value is, or something larger."""
-    for made in _not_above(value, (*_NORMS, "tf.sqrt")):
+    for made in _not_above(value, (*NORMS, "tf.sqrt")):
         if made.op.name == "tf.sqrt":
             yield from _squared_lengths(made.value("x"), inner)
         elif made.const("ord", "euclidean") in EUCLIDEAN and _is_along(made, inner):
@@ -98,7 +103,7 @@ def _vector(value: Value) -> Value:
     """A value before its axes were arranged in another way."""
     for _ in range(_DEPTH):
         site = value.origin
-        if not (isinstance(site, Site) and site.op.name in _LAYOUTS and site.op.passes):
+        if not (isinstance(site, Site) and site.op.name in AXIS_LAYOUTS and site.op.passes):
             break
         value = site.value(site.op.passes)
     return value

@@ -9,7 +9,7 @@ from typing import Final
 
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import CASTS, COPIES, MAKES_TENSOR
+from tfnanlint.ops.traits import SHAPE_KEEPING
 from tfnanlint.values.value import Note, Value
 
 Shape = tuple[int | None, ...]  # None for a length that is not written
@@ -27,9 +27,6 @@ _MADE: Final = {
     "method.add_weight": "shape",
 }
 _FLATTENED: Final = ("flatten", "ravel")
-_SAME_SHAPE: Final = frozenset(
-    (*COPIES, *CASTS, *MAKES_TENSOR, "tf.square", "tf.abs", "tf.nn.relu")
-)
 
 
 def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:
@@ -54,7 +51,7 @@ def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:
         return inner[::-1] if plain and inner is not None else None
     if site.op.starts:
         return shape_of(site.value(site.op.starts), depth - 1)
-    if name == "tf.constant" and not site.given("shape") or name in _SAME_SHAPE:
+    if name == "tf.constant" and not site.given("shape") or name in SHAPE_KEEPING:
         main = "x" if site.given("x") else site.op.main
         return shape_of(site.value(main), depth - 1) if main in site.params else None
     return None
