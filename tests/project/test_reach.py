@@ -10,6 +10,7 @@ import pytest
 
 from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.diagnostics.grades import grade
+from tfnanlint.notebook.document import written_in
 from tfnanlint.pipeline import analysis as flow
 from tfnanlint.project import index as project
 from tfnanlint.rule import registry as rules
@@ -278,3 +279,19 @@ def test_several_processes_say_the_same(runs):
     alone = runs("--output-format", "concise", "--jobs", "1")
     assert runs("--output-format", "concise", "--jobs", "3") == alone
     assert alone[1].count("TFN301") == 6
+
+
+def test_outputs_of_notebooks_are_not_read():
+    cell = '{"cell_type": "code", "outputs": ["risky"], "source": ["live(\\"source\\")"]}'
+    later = '{"cell_type": "code", "source": ["main()"], "outputs": ["risky"]}'
+    read = written_in(f'{{"cells": [{cell}, {later}]}}'.encode())
+    assert b"live(" in read and b"main(" in read and b"risky" not in read
+    assert written_in(b'{"cells": []}') == b'{"cells": []}'
+
+
+def test_only_what_is_reported_is_asked_for(folder):
+    put(folder, {"train.py": DEAD})
+    source = Source(str(folder / "train.py"), DEAD)
+    with flow.Analysis(source, RULES, reported=lambda finding: False) as analysis:
+        (found,) = analysis.findings
+    assert found.certainty is not Certainty.UNKNOWN and not found.unreached

@@ -116,7 +116,8 @@ class Analysis:
 
     A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer,
     may be left out. Where nothing is `shown` as the draft found it, it is judged once more only if
-    callers elsewhere tell something of a value of which nothing was known. With `within`, only
+    callers elsewhere tell something of a value of which nothing was known. Of what is `reported`
+    is asked whether the program runs its place. With `within`, only
     these rows are judged, as always with all of the file and its project in view. What all of it
     depends on outside of the source is noted in `facts`, if that is given. `cut_short` names
     the functions in which something was not followed to its end, which would have cost more than it
@@ -135,6 +136,7 @@ class Analysis:
         within: range | None = None,
         facts: Facts | None = None,
         shown: Callable[[Finding], bool] = _any,
+        reported: Callable[[Finding], bool] = _any,
     ):
         self.findings: list[Finding] = []
         self.cut_short: tuple[str, ...] = ()
@@ -147,7 +149,7 @@ class Analysis:
             return
         doubtful: dict[ast.AST, int] = {}  # by their rows
         unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
-        self._file = draft = File(source, found, marks, True, setup, facts)
+        self._file = draft = File(source, found, marks, True, setup, facts, reported)
         session = draft.interpreter.session
         cut_short: dict[str, None] = {}
         try:
@@ -175,7 +177,9 @@ class Analysis:
             else:
                 self.close()
             if again:
-                final = draft if goes_on else File(source, found, marks, False, setup, facts)
+                final = (
+                    draft if goes_on else File(source, found, marks, False, setup, facts, reported)
+                )
                 self._file = final
                 self._judge_again(final, doubtful, unknown, bool(in_file))
         except BaseException:
@@ -290,12 +294,14 @@ class File:
         draft: bool,
         setup: Setup = Setup(),
         facts: Facts | None = None,
+        reported: Callable[[Finding], bool] = _any,
     ):
         self.project = Project(source.path, facts, Module)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Engine(not draft, _allowance(source) * (1 if draft else _FINAL))
         self.subscribed = subscribed
         self.marks = marks
+        self.reported = reported
         self.compared = [one for one in subscribed.events["compare"] if source.holds(one.words)]
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts: dict[Rule, Context] = {}
@@ -468,6 +474,8 @@ class File:
     def _placed(self, finding: Finding) -> Finding:
         """A finding as it is, or as a note where the program never runs its place."""
         if finding.certainty is Certainty.UNKNOWN or finding.code == INTERNAL:
+            return finding
+        if not self.reported(finding):
             return finding
         row = self.module.source.position(finding.span.start)[0]
         reason = self.interpreter.unreached(self.module, row)

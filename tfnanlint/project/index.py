@@ -10,7 +10,6 @@ whether the findings would.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections import OrderedDict
@@ -25,10 +24,10 @@ except ImportError:
 
 from tfnanlint.conventions.files import FOREIGN, is_foreign
 from tfnanlint.notebook.document import SUFFIX as NOTEBOOK
-from tfnanlint.notebook.document import Notebook
+from tfnanlint.notebook.document import Notebook, written_in
 from tfnanlint.project.filesystem import Disk, FileSystem
 from tfnanlint.project.half_precision import half_wanted, setters_of
-from tfnanlint.project.outlines import Outline
+from tfnanlint.project.outlines import Outline, Words
 from tfnanlint.project.reach import UNKNOWN, Answer, Program, Reach
 from tfnanlint.project.settings import set_in
 from tfnanlint.syntax.source import Source, Unreadable
@@ -179,8 +178,9 @@ def _keep(path: str, stamp: tuple, source: Source | None, digest: str) -> None:
     _sources[path] = (stamp, source, digest)
     _kept += _size(source) - _size(former)
     while _kept > MAX_KEPT and len(_sources) > 1:
-        _, (_, dropped, _) = _sources.popitem(last=False)
+        name, (_, dropped, _) = _sources.popitem(last=False)
         _kept -= _size(dropped)
+        _outlines.pop(name, None)
 
 
 def _size(source: Source | None) -> int:
@@ -403,10 +403,11 @@ def _program_texts(top: str) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
         total = 0
         for path in _files.sources_below(top, (".py", NOTEBOOK)):
-            limit = MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK) else MAX_FILE_BYTES
-            stamp = _files.stamp(path)
-            found[path] = _bytes(path, limit)
-            total += len(found[path]) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
+            is_notebook = path.endswith(NOTEBOOK)
+            limit = MAX_NOTEBOOK_BYTES if is_notebook else MAX_FILE_BYTES
+            stamp, data = _files.stamp(path), _bytes(path, limit)
+            found[path] = written_in(data) if is_notebook else data
+            total += len(data) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
             if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
                 found = {}
                 break
@@ -429,33 +430,54 @@ def _program(top: str) -> Program | None:
     return Program(top, texts, _outline) if texts else None
 
 
-@lru_cache(maxsize=512)
 def _outline(path: str) -> Outline:
     """The outline of a file; of one that cannot be parsed, that of its words."""
-    source: Source | None = None
-    if not path.endswith(NOTEBOOK):
-        source = source_of(path)
-    else:
-        try:
-            source = Notebook(path, _bytes(path, MAX_NOTEBOOK_BYTES)).source
-        except Unreadable:
-            pass
-    outline = outlined(source) if source is not None and not source.faults else None
-    if outline is None:
-        words = _NAMES.findall(_bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace"))
-        outline = Outline(ast.Module([], []), frozenset(words))
-    return outline
+    if path.endswith(NOTEBOOK):
+        return _outline_of_notebook(path)
+    source = source_of(path)
+    outline = outlined(source) if source is not None else None
+    return outline if outline is not None else _outline_of_words(path)
+
+
+@lru_cache(maxsize=64)
+def _outline_of_notebook(path: str) -> Outline:
+    try:
+        source = Notebook(path, _bytes(path, MAX_NOTEBOOK_BYTES)).source
+    except Unreadable:
+        return _outline_of_words(path)
+    outline = _outline_of(source) if not source.faults else None
+    return outline if outline is not None else _outline_of_words(path)
+
+
+@lru_cache(maxsize=512)
+def _outline_of_words(path: str) -> Outline:
+    text = _bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace")
+    return Words(frozenset(_NAMES.findall(text)))
+
+
+# The outlines of sources that are kept, by their paths.
+_outlines: dict[str, Outline] = {}
 
 
 def outlined(source: Source) -> Outline | None:
-    """The outline of a source; None when it cannot be parsed."""
+    """The outline of a source; None when it cannot be parsed. It is kept for the next question."""
+    path = os.path.abspath(source.path)
+    outline = _outlines.get(path)
+    if outline is None or outline.text != source.text:
+        outline = _outline_of(source)
+        if outline is not None:
+            _outlines[path] = outline
+    return outline
+
+
+def _outline_of(source: Source) -> Outline | None:
+    is_notebook = source.path.endswith(NOTEBOOK)
     try:
-        is_notebook = source.path.endswith(NOTEBOOK)
-        outline = Outline(source.tree, is_notebook=is_notebook)
+        outline = Outline(source.text, source.tree, source.line_starts, is_notebook)
     except (Unreadable, RecursionError):
         return None
-    if is_notebook:
-        outline.finds = outline.finds or _RUNS_FILE.search(source.written) is not None
+    if is_notebook and _RUNS_FILE.search(source.written) is not None:
+        outline.note("finds")
     return outline
 
 
@@ -475,9 +497,9 @@ def _is_packaged(directory: str, top: str) -> bool:
 def _reached(top: str, path: str, name: str) -> Answer:
     """Whether the program of a project reaches a definition of a file, as the file is kept."""
     program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
-    return (
-        Reach(program, path, _outline(path)).answer(name) if program is not None else (UNKNOWN, "")
-    )
+    if program is None or not program.may_say_no(path):
+        return UNKNOWN, ""
+    return Reach(program, path, _outline(path)).answer(name)
 
 
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
@@ -575,7 +597,8 @@ _OF_TEXTS = (
     _tree_digest,
     _program_digest,
     _program,
-    _outline,
+    _outline_of_notebook,
+    _outline_of_words,
     _is_packaged,
     _reached,
 )
@@ -742,7 +765,8 @@ class Project:
         if self._ask("packaged", os.path.dirname(path), top):
             return UNKNOWN, ""
         if self._reach is None:
-            program, outline = _program(top), outlined(source)
+            program = _program(top)
+            outline = outlined(source) if program is not None and program.may_say_no(path) else None
             if program is not None and outline is not None:
                 self._reach = Reach(program, path, outline)
         answer = self._reach.answer(name) if self._reach is not None else (UNKNOWN, "")

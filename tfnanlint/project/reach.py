@@ -23,16 +23,34 @@ Answer = tuple[str, str]  # one of the three, and the reason for a NO in words
 
 MAX_FILES: Final = 6  # others that are read for one answer: what more may lead to is not judged
 _INIT: Final = "__init__.py"
-_FINDING: Final = tuple(
-    map(
-        str.encode,
-        "import_module __import__ load_source exec_module run_path run_module locate instantiate "
-        "find_module __subclasses__ Fire __init_subclass__ %run".split(),
-    )
+# Words by which a file may import modules of computed names, or load such attributes, each with
+# the text that stands behind it then.
+_Signs = tuple[tuple[bytes, re.Pattern[bytes]], ...]
+_CALLED: Final = re.compile(rb"\s*\(")
+# Not the attribute of a name that is written there.
+_COMPUTED: Final = re.compile(rb"\s*\((?!\s*[\w.\[\]]+\s*,\s*\\?['\"][\w.]*\\?['\"]\s*[,)])")
+_FINDING: Final[_Signs] = (
+    *(
+        (word.encode(), _CALLED)
+        for word in (
+            "import_module __import__ load_source exec_module run_path run_module locate "
+            "instantiate find_module __subclasses__ Fire __init_subclass__"
+        ).split()
+    ),
+    (b"%run", re.compile(rb"\b")),
 )
-_GETTING: Final = (b"getattr", b"hasattr", b"attrgetter", b"methodcaller")
+_GETTING: Final[_Signs] = (
+    (b"getattr", _COMPUTED),
+    (b"hasattr", _COMPUTED),
+    (b"attrgetter", _CALLED),
+    (b"methodcaller", _CALLED),
+)
 
 _STAR: Final = re.compile(rb"import[ \t]*\*")
+# A statement outside of all definitions that may do something when the file is run.
+_SCRIPT: Final = re.compile(
+    rb"""^(?:(?:if|try|for|while|with|async)\b|[\w.'"[({][\w.'"\[\](){}, -]*\()""", re.M
+)
 # A statement that may import a module, by the text of a file.
 _IMPORTING: Final = (
     rb"\b(?:import|from)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b|\bimport\s*\([^)]*\b%(stem)s\b"
@@ -63,6 +81,28 @@ class Program:
 
     def outline(self, path: str) -> Outline:
         return self._outline_of(path)
+
+    def may_say_no(self, path: str) -> bool:
+        """Whether there may be a definition in a file that nothing leads to: not in tests, not
+        where no file is a script, and not where modules are imported by computed names.
+        """
+        return (
+            not holds_tests(path)
+            and not is_below_tests(os.path.relpath(path, self.top))
+            and self._has_scripts
+            and not self.finds_modules
+        )
+
+    @property
+    def _has_scripts(self) -> bool:
+        """Whether some file may be a script, as the text tells."""
+        known = self._flags.get("scripts")
+        if known is None:
+            known = self._flags["scripts"] = any(
+                b"__main__" in data or not path.endswith(".py") or _SCRIPT.search(data) is not None
+                for path, data in self.texts.items()
+            )
+        return known
 
     def holding(self, word: str) -> list[str]:
         """The files in whose text a word stands: only these may use it."""
@@ -106,15 +146,26 @@ class Program:
         """Whether some file loads an attribute by a computed name."""
         return self._any("gets", _GETTING)
 
-    def _any(self, flag: str, words: tuple[bytes, ...]) -> bool:
+    def _any(self, flag: str, signs: _Signs) -> bool:
         known = self._flags.get(flag)
         if known is None:
             known = self._flags[flag] = any(
                 getattr(self.outline(path), flag)
                 for path, data in self.texts.items()
-                if any(word in data for word in words)
+                if any(_stands(word, behind, data) for word, behind in signs)
             )
         return known
+
+
+def _stands(word: bytes, behind: re.Pattern[bytes], data: bytes) -> bool:
+    """Whether a word stands in a text, with some other text behind it."""
+    place = data.find(word)
+    while place >= 0:
+        end = place + len(word)
+        if behind.match(data, end) is not None:
+            return True
+        place = data.find(word, end)
+    return False
 
 
 class _TooMany(Exception):
@@ -138,11 +189,11 @@ class Reach:
         self._users, self._reached, self._running, self._read = {}, set(), {}, set()
         try:
             return self._answer(name)
-        except _TooMany:
+        except (_TooMany, RecursionError):
             return UNKNOWN, ""
 
     def _answer(self, name: str) -> Answer:
-        if self._is_public() or name and name not in self._own.definitions:
+        if self._own.lists_exports or name and name not in self._own.definitions:
             return UNKNOWN, ""
         start = self._path, name
         if self._leads_to(start):
@@ -166,16 +217,6 @@ class Reach:
         for other in self._program.may_import(stem):
             if other != path and stem in self._outline(other).imported:
                 yield other
-
-    # What is asked before
-
-    def _is_public(self) -> bool:
-        """Whether others may use the file: it is one of tests, or says what it exports."""
-        return (
-            holds_tests(self._path)
-            or is_below_tests(os.path.relpath(self._path, self._program.top))
-            or self._own.lists_exports
-        )
 
     # The way back from a definition
 
@@ -228,7 +269,7 @@ class Reach:
         if definition is None:
             return
         inside = node[1] + "."
-        for use in outline.uses.get(definition.name, ()):
+        for use in outline.uses(definition.name):
             if path == node[0] and f"{use.owner}.".startswith(inside):
                 continue
             if path != node[0] and not self._is_use(use, node, definition, outline):
@@ -251,7 +292,7 @@ class Reach:
         if not use.is_attribute:
             return definition.name in outline.imported or bool(outline.stars)
         holders = self._holders(node[0], definition.name)
-        return any(one in outline.imported or one in outline.uses for one in holders)
+        return any(one in outline.imported or outline.uses(one) for one in holders)
 
     def _is_method(self, path: str, definition: Definition) -> bool:
         parent = self._definition((path, definition.parent)) if definition.parent else None
@@ -394,7 +435,7 @@ class Reach:
         stem = stem_of(path)
         for other in self._importers(path):
             outline = self._outline(other)
-            if stem in outline.handed or outline.looks_up:
+            if outline.hands_on(stem) or outline.looks_up:
                 return True
             if os.path.basename(other) == _INIT and (name in outline.imported or outline.stars):
                 return True
