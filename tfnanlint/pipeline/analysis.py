@@ -43,6 +43,7 @@ from tfnanlint.syntax.nodes import (
     nodes_in,
 )
 from tfnanlint.syntax.source import Source
+from tfnanlint.uses.uses import endings_of
 from tfnanlint.values.value import Note, Value
 
 INTERNAL: Final = "TFN000"
@@ -71,6 +72,9 @@ _BOUND = tuple(
     )
 )
 _MANY_NAMES = 64
+# Expressions that only compute something of their parts, and parts of the names of ops that keep it.
+_COMPUTING: Final = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.List, ast.Tuple, ast.keyword)
+_KEEPING: Final = frozenset(("losses", "summary", "debugging", "Variable", "Print"))
 
 
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
@@ -467,20 +471,52 @@ class File:
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         found = self._asked(one, subject, point)
         if self.runs is not None:
-            found = [self._placed(finding) for finding in found]
+            found = [self._placed(finding, subject) for finding in found]
             self.runs.update((finding, (one, subject, point)) for finding in found)
         return found
 
-    def _placed(self, finding: Finding) -> Finding:
-        """A finding as it is, or as a note where the program never runs its place."""
+    def _placed(self, finding: Finding, subject: Any) -> Finding:
+        """A finding as it is, or as a note where the program never runs its place, or reads nothing
+        of what is computed there.
+        """
         if finding.certainty is Certainty.UNKNOWN or finding.code == INTERNAL:
             return finding
         if not self.reported(finding):
             return finding
         row = self.module.source.position(finding.span.start)[0]
         reason = self.interpreter.unreached(self.module, row)
+        if not reason and isinstance(subject, Site):
+            reason = self._unread(subject)
         return (
             replace(finding, certainty=Certainty.UNKNOWN, unreached=reason) if reason else finding
+        )
+
+    def _unread(self, site: Site) -> str:
+        """Why what an op gives becomes nothing: it is only assigned to an attribute, as it is or in
+        other ops, that nothing reads. What has a name of its own can be fetched by that.
+        """
+        point = site.point
+        if point is None or point.over is not None or point.scope.function is None:
+            return ""
+        if point.module is not self.module or not hasattr(site.node, "lineno"):
+            return ""
+        path, above = endings_of(point.scope, self.module).stored(site.node)
+        owner, _, attribute = path.rpartition(".")
+        if owner != "self" or not all(
+            [self._only_computes(one, point) for one in (site.node, *(outer for outer, _ in above))]
+        ):
+            return ""
+        return self.interpreter.unread(self.module, site.node.lineno, attribute)
+
+    def _only_computes(self, node: ast.AST, point: Point) -> bool:
+        """Whether an expression hands its parts to nothing but ops, which keep no value."""
+        if not isinstance(node, ast.Call):
+            return isinstance(node, _COMPUTING)
+        site = self.interpreter.site(node, point)
+        return (
+            site is not None
+            and _KEEPING.isdisjoint(site.op.name.split("."))
+            and not any(keyword.arg in ("name", None) for keyword in node.keywords)
         )
 
     def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:

@@ -496,10 +496,24 @@ def _is_packaged(directory: str, top: str) -> bool:
 @lru_cache(maxsize=65536)
 def _reached(top: str, path: str, name: str) -> Answer:
     """Whether the program of a project reaches a definition of a file, as the file is kept."""
+    reach = _reach(top, path, _outline)
+    return reach.answer(name) if reach is not None else (UNKNOWN, "")
+
+
+@lru_cache(maxsize=65536)
+def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
+    """Whether the program of a project reads an attribute of a class of a file, as that is kept."""
+    reach = _reach(top, path, _outline)
+    return reach.attribute(owner, name) if reach is not None else (UNKNOWN, "")
+
+
+def _reach(top: str, path: str, outline_of: Callable[[str], Outline | None]) -> Reach | None:
+    """What answers for the definitions of a file; None where nothing is known of any."""
     program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
     if program is None or not program.may_say_no(path):
-        return UNKNOWN, ""
-    return Reach(program, path, _outline(path)).answer(name)
+        return None
+    outline = outline_of(path)
+    return Reach(program, path, outline) if outline is not None else None
 
 
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
@@ -601,6 +615,7 @@ _OF_TEXTS = (
     _outline_of_words,
     _is_packaged,
     _reached,
+    _attribute_read,
 )
 
 # By the kind of a question, what answers it. A digest of all files goes before those `OF_TREE`,
@@ -617,9 +632,16 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "settings": _settings_once,
     "half": _half_once,
     "reach": _reached,
+    "attribute": _attribute_read,
 }
 # by the kind of a question, that of the digest of all files that its answer is made from
-OF_TREE = {"callers": "tree", "settings": "tree", "half": "tree", "reach": "program"}
+OF_TREE = {
+    "callers": "tree",
+    "settings": "tree",
+    "half": "tree",
+    "reach": "program",
+    "attribute": "program",
+}
 
 
 class Project:
@@ -642,6 +664,7 @@ class Project:
         self.busy: set[str] = set()
         self._absolute: dict[str, str] = {}
         self._reach: Reach | None = None
+        self._has_reach = False  # whether it was asked for
         self._make_module = make_module
 
     def close(self) -> None:
@@ -758,20 +781,39 @@ class Project:
         """Whether the program around a linted source reaches its definition of a qualified name,
         "" for what stands outside of all.
         """
-        path = self._path(source.path)
-        if not self.path or path != self.path:
+        reach, top, path = self._reach_of(source)
+        if reach is None:
             return UNKNOWN, ""
-        top = self._ask("around", os.path.dirname(path))
-        if self._ask("packaged", os.path.dirname(path), top):
-            return UNKNOWN, ""
-        if self._reach is None:
-            program = _program(top)
-            outline = outlined(source) if program is not None and program.may_say_no(path) else None
-            if program is not None and outline is not None:
-                self._reach = Reach(program, path, outline)
-        answer = self._reach.answer(name) if self._reach is not None else (UNKNOWN, "")
+        answer = reach.answer(name)
         self._note(("reach", top, path, name), answer)
         return answer
+
+    def reads(self, source: Source, owner: str, name: str) -> Answer:
+        """Whether the program around a linted source reads an attribute that the methods of its
+        class `owner` assign.
+        """
+        reach, top, path = self._reach_of(source)
+        if reach is None:
+            return UNKNOWN, ""
+        answer = reach.attribute(owner, name)
+        self._note(("attribute", top, path, owner, name), answer)
+        return answer
+
+    def _reach_of(self, source: Source) -> tuple[Reach | None, str, str]:
+        """What answers for the definitions of the linted source, the top folder of its project, and
+        its path; None where nothing is known of any.
+        """
+        path = self._path(source.path)
+        if not self.path or path != self.path:
+            return None, "", path
+        top = self._ask("around", os.path.dirname(path))
+        if not self._has_reach:
+            self._has_reach = True
+            self._reach = _reach(top, path, lambda _: outlined(source))
+        if self._reach is None:  # so it is as long as these are the same
+            self._ask("packaged", os.path.dirname(path), top)
+            self._ask("program", top)
+        return self._reach, top, path
 
     def _path(self, importer: str) -> str:
         """The absolute path of a file that asks; the same few ask often."""

@@ -27,11 +27,17 @@ _PLAIN_DECORATORS: Final = frozenset(
     "function staticmethod classmethod property cached_property abstractmethod override lru_cache "
     "cache defun wraps tf_function setter recompute_grad custom_gradient".split()
 )
-# Calls that find a module, or anything else of the program, by a name that is computed.
-_FINDERS: Final = frozenset(
-    "import_module __import__ load_source exec_module run_path run_module locate instantiate "
-    "find_module __subclasses__ Fire".split()
+# Calls that find a module, or what stands in one, by a name that is computed.
+_MODULE_FINDERS: Final = frozenset("import_module __import__ load_source".split())
+_FINDERS: Final = _MODULE_FINDERS | frozenset(
+    "exec_module run_path run_module locate instantiate find_module __subclasses__ Fire "
+    "exec".split()
 )
+_NOTHING: Final[frozenset[str]] = frozenset()
+# By the name of what is called, the flags of an outline that the call sets.
+_SAID: Final = {name: frozenset(("finds",)) for name in _FINDERS} | {
+    "Fire": frozenset(("finds", "gets"))  # the command line names a method
+}
 _HEIRS: Final = "__init_subclass__"  # a class that knows all that inherit from it
 # Calls that look names of their own file up.
 _LOOKUPS: Final = frozenset("globals eval exec locals".split())
@@ -46,7 +52,7 @@ _SIGNS: Final = {
     "lists_exports": re.compile(r"\b__all__\b"),
     "looks_up": re.compile(rf"\b(?:{'|'.join((*_LOOKUPS, 'vars'))})\b"),
     "finds": re.compile(rf"\b(?:{'|'.join(_FINDERS)})\b"),
-    "gets": re.compile(rf"\b(?:{'|'.join(_GETTERS)})\b"),
+    "gets": re.compile(rf"\b(?:{'|'.join(_GETTERS)}|Fire)\b"),
     "starts_main": re.compile(r"app\.run\b"),
 }
 
@@ -83,7 +89,8 @@ class Use:
 class Outline:
     """What a file defines and uses.
 
-    `imported` are all words of its import statements, `stars` the modules of which it imports all.
+    `imported` are all words of its import statements, each with the packages from which these
+    import, `stars` the modules of which it imports all.
     `is_script`: it does something when it is run, besides defining. Only what it defines and
     imports is read at once. Of all else those statements are read in which a name stands that is
     asked for: most files are asked for a few.
@@ -113,7 +120,7 @@ class Outline:
     ):
         self.text = text
         self.definitions: dict[str, Definition] = {}
-        self.imported: set[str] = set()
+        self.imported: dict[str, set[str]] = {}
         self.stars: set[str] = set()
         self._tree = tree
         self._line_starts = line_starts
@@ -135,16 +142,16 @@ class Outline:
         module = getattr(node, "module", None) or ""
         words = module.split(".") if module else []
         relative = bool(getattr(node, "level", 0))
-        self.imported.update(words)
         for alias in node.names:
             parts = alias.name.split(".")
-            self.imported.update(parts)
+            package = "." if relative else words[0] if words else parts[0]
+            for word in (*words, *parts):
+                self.imported.setdefault(word, set()).add(package)
             if alias.name == "*":
                 self.stars.update(words[-1:] or ["."])
                 continue
             plain = type(node) is ast.Import
             bound = alias.asname or parts[0]
-            package = "." if relative else words[0] if words else parts[0]
             self._origins[bound] = package, parts[0] if plain and not alias.asname else parts[-1]
             if alias.asname and not plain and alias.asname != alias.name:
                 self._use(alias.name, TOP, False, "")  # it goes on under another name
@@ -196,14 +203,16 @@ class Outline:
                 self._read(bisect_right(self._line_starts, place))
         return self._uses.get(name, [])
 
-    def hands_on(self, word: str) -> bool:
-        """Whether a name that is imported as the last word of its import is loaded by itself, and
-        not for an attribute.
+    def handed_on(self, word: str) -> list[str]:
+        """The packages from which names are imported, as the last word of their imports, that are
+        loaded by themselves and not for an attribute.
         """
-        for bound, (_, last) in self._origins.items():
+        packages: list[str] = []
+        for bound, (package, last) in self._origins.items():
             if last == word:
                 self.uses(bound)
-        return word in self._handed
+                packages += [package] if bound in self._handed else []
+        return packages
 
     @property
     def lists_exports(self) -> bool:
@@ -338,13 +347,14 @@ class Outline:
             return
         self._use(node.id, owner, False, self._package(node))
         if node.id in self._origins and id(node) not in based:
-            self._handed.add(self._origins[node.id][1])
+            self._handed.add(node.id)
 
     def _call(self, node: Any, owner: str) -> None:
         name = leaf(node.func)
-        if name in _FINDERS:
-            self._flags.add("finds")
-        elif name in _LOOKUPS and type(node.func) is ast.Name:
+        if type(node.func) is ast.Name and name in self.definitions:
+            return  # the file's own
+        self._flags |= _SAID.get(name, _NOTHING)
+        if name in _LOOKUPS and type(node.func) is ast.Name:
             self._flags.add("looks_up")
         elif name == "vars" and not node.args:
             self._flags.add("looks_up")
@@ -354,13 +364,41 @@ class Outline:
             self._flags.add("starts_main")
 
     def _look(self, node: Any, owner: str) -> None:
-        """`getattr(model, "loss")` loads an attribute; with a name that is computed, any."""
+        """`getattr(model, "loss")` loads an attribute; with a name that is computed, any; but of a
+        module that was found, none of an object.
+        """
         sought = node.args[1] if len(node.args) > 1 else node.args[0]
         if isinstance(sought, ast.Constant) and isinstance(sought.value, str):
             for part in sought.value.split("."):
                 self._use(part, owner, True, "")
-        else:
+        elif len(node.args) < 2 or not self._is_found_module(node.args[0]):
             self._flags.add("gets")
+
+    def _is_found_module(self, node: ast.expr) -> bool:
+        """Whether an expression is a module that a call finds by a computed name, or a name that
+        the file binds to nothing else.
+        """
+        if isinstance(node, ast.Call):
+            return leaf(node.func) in _MODULE_FINDERS
+        if not isinstance(node, ast.Name):
+            return False
+        bound = self._bound_to(node.id)
+        return bool(bound) and all(
+            [isinstance(one, ast.Call) and self._is_found_module(one) for one in bound]
+        )
+
+    def _bound_to(self, name: str) -> list[ast.expr | None]:
+        """What a name is bound to by the assignments of the file; None is what is not seen."""
+        bound: list[ast.expr | None] = []
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    names = [one for one in nodes_in(target) if isinstance(one, ast.Name)]
+                    if any(one.id == name for one in names):
+                        bound.append(node.value if isinstance(target, ast.Name) else None)
+            elif isinstance(node, ast.arg) and node.arg == name:
+                bound.append(None)
+        return bound
 
     # What runs
 
@@ -390,7 +428,7 @@ class Words(Outline):
 
     def __init__(self, words: Collection[str]):
         super().__init__("", ast.Module([], []), [0])
-        self.imported.update(words)
+        self.imported = {word: {"."} for word in words}
         self.is_script = True
 
     def uses(self, name: str) -> list[Use]:
