@@ -17,7 +17,7 @@ from tfnanlint.diagnostics.findings import TOO_MANY_FIXES, Certainty, Finding, S
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.frameworks import DATA_METHODS, PHASES, UNDIFFERENTIATED
+from tfnanlint.ops.frameworks import COMPILE, DATA_METHODS, PHASES, UNDIFFERENTIATED
 from tfnanlint.ops.provenance import first_origin
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
@@ -43,6 +43,7 @@ from tfnanlint.syntax.nodes import (
     nodes_in,
 )
 from tfnanlint.syntax.source import Source
+from tfnanlint.uses.models import is_never_trained
 from tfnanlint.uses.uses import endings_of
 from tfnanlint.values.value import Note, Value
 
@@ -74,6 +75,7 @@ _BOUND = tuple(
 _MANY_NAMES = 64
 # Expressions that only compute something of their parts, and parts of the names of ops that keep it.
 _COMPUTING: Final = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.List, ast.Tuple, ast.keyword)
+_UNUSED_LOSS: Final = "nothing trains or evaluates this model, so that its loss is not used"
 _KEEPING: Final = frozenset(("losses", "summary", "debugging", "Variable", "Print"))
 
 
@@ -487,6 +489,8 @@ class File:
         reason = self.interpreter.unreached(self.module, row)
         if not reason and isinstance(subject, Site):
             reason = self._unread(subject)
+            if not reason and subject.op.name == COMPILE and is_never_trained(subject):
+                reason = _UNUSED_LOSS
         return (
             replace(finding, certainty=Certainty.UNKNOWN, unreached=reason) if reason else finding
         )
