@@ -380,3 +380,10 @@ def test_what_is_kept_and_never_read_is_a_note(folder, text, more, why):
 
 def test_a_file_by_itself_keeps_what_others_may_read(folder):
     assert reason(folder, "model.py", {"model.py": KEPT}) == ""
+
+
+def test_a_setup_of_extension_modules_is_no_package(folder):
+    setup = "from setuptools import setup\nsetup(ext_modules=[])\n"
+    assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == CALLED
+    setup = setup.replace("ext", "packages=['a'], ext")
+    assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == ""

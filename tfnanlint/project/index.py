@@ -208,6 +208,9 @@ _IMPORTS = re.compile(
 _ELSEWHERE = frozenset(map(str.encode, FOREIGN))
 _WORD = re.compile(rb"\w+")
 _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", re.M)
+_MODULES = re.compile(
+    rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*="
+)
 _NAMES = re.compile(r"[^\W\d]\w*")
 _RUNS_FILE = re.compile(r"^[ \t]*%run\b", re.M)  # a magic of notebooks
 
@@ -481,12 +484,20 @@ def _outline_of(source: Source) -> Outline | None:
     return outline
 
 
+def _packages_python(path: str) -> bool:
+    """Whether a `setup.py` builds more than extension modules for the program beside it."""
+    if not _is_file(path):
+        return False
+    data = _bytes(path)
+    return b"ext_modules" not in data or _MODULES.search(data) is not None
+
+
 @lru_cache(maxsize=4096)
 def _is_packaged(directory: str, top: str) -> bool:
     """Whether what builds a package for other programs stands in a folder, or in one around it in
     the project.
     """
-    if _is_file(os.path.join(directory, "setup.py")) or _PACKAGED.search(
+    if _packages_python(os.path.join(directory, "setup.py")) or _PACKAGED.search(
         _bytes(os.path.join(directory, "pyproject.toml"))
     ):
         return True
@@ -807,12 +818,13 @@ class Project:
         if not self.path or path != self.path:
             return None, "", path
         top = self._ask("around", os.path.dirname(path))
+        if self._ask("packaged", os.path.dirname(path), top):
+            return None, top, path
         if not self._has_reach:
             self._has_reach = True
             self._reach = _reach(top, path, lambda _: outlined(source))
-        if self._reach is None:  # so it is as long as these are the same
-            self._ask("packaged", os.path.dirname(path), top)
-            self._ask("program", top)
+        if self._reach is None and self.facts is not None:
+            self._ask("program", top)  # so it is as long as no file of it changes
         return self._reach, top, path
 
     def _path(self, importer: str) -> str:
