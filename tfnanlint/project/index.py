@@ -208,9 +208,7 @@ _IMPORTS = re.compile(
 _ELSEWHERE = frozenset(map(str.encode, FOREIGN))
 _WORD = re.compile(rb"\w+")
 _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", re.M)
-_MODULES = re.compile(
-    rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*="
-)
+_MODULES = re.compile(rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*=")
 _NAMES = re.compile(r"[^\W\d]\w*")
 _RUNS_FILE = re.compile(r"^[ \t]*%run\b", re.M)  # a magic of notebooks
 
