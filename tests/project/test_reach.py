@@ -10,6 +10,7 @@ import pytest
 
 from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.diagnostics.grades import grade
+from tfnanlint.notebook.document import written_in
 from tfnanlint.pipeline import analysis as flow
 from tfnanlint.project import index as project
 from tfnanlint.rule import registry as rules
@@ -206,13 +207,53 @@ def test_a_module_that_nothing_imports_beside_one_that_is_imported(folder):
         ("", "Model().risky(1)", ""),
         ("", "getattr(Model(), input())(1)", ""),
         ("", "print(1)", "nothing in this program calls `Model`"),
-        ("tf.keras.Model", "Model()", ""),  # a hook, for all that is known
+        ("tf.keras.Model", "Model()", "nothing in this program calls `risky`"),
+        ("gpflow.Model", "Model()", ""),  # a hook, for all that is known
         ("tf.keras.Model", "print(1)", "nothing in this program calls `Model`"),
     ],
 )
 def test_methods(folder, bases, main, why):
-    text = METHOD.format(bases) + MAIN.format(main)
+    text = "import gpflow\n" + METHOD.format(bases) + MAIN.format(main)
     assert reason(folder, "train.py", {"train.py": text}) == why
+
+
+@pytest.mark.parametrize("hook", ["call", "on_epoch_end", "update_state", "_forward"])
+def test_frameworks_call_their_hooks(folder, hook):
+    text = METHOD.format("tf.Module").replace("risky", hook) + MAIN.format("Model()")
+    assert reason(folder, "train.py", {"train.py": text}) == ""
+
+
+FOUND = "import importlib, sys\n" + MAIN.format(
+    "module = importlib.import_module(sys.argv[1])\n    getattr(module, sys.argv[2])().fit()"
+)
+
+
+def test_who_finds_a_module_finds_classes_but_no_methods(folder):
+    dead = HEAD + METHOD.format("").replace("Model", "Trained").replace(HEAD, "")
+    files = {"train.py": FOUND, "models/net.py": dead}
+    assert reason(folder, "models/net.py", files) == CALLED
+    called = {**files, "train.py": FOUND.replace(".fit()", ".risky(1)")}
+    assert reason(folder, "models/net.py", called) == ""
+    loose = {**files, "train.py": FOUND.replace("getattr(module, ", "getattr(sys.modules, ")}
+    assert reason(folder, "models/net.py", loose) == ""
+    whole = {**files, "models/net.py": HEAD + RISKY}
+    assert reason(folder, "models/net.py", whole) == ""
+    text = FOUND.replace("importlib.import_module(sys.argv[1])", "exec(sys.argv[1])")
+    assert reason(folder, "models/net.py", {**whole, "train.py": text}) == ""
+
+
+def test_a_file_that_does_something_when_it_is_imported_is_part_of_its_importers(folder):
+    losses = "import numpy as np\nnp.random.seed(1)\n" + HEAD + RISKY + LIVE
+    assert reason(folder, "losses.py", {"losses.py": losses, "train.py": USES}) == CALLED
+    assert reason(folder, "losses.py", {"losses.py": losses, "train.py": MAIN.format("f()")}) == ""
+
+
+def test_imports_of_other_packages_hand_nothing_on(folder):
+    head = "from tensorflow.keras import losses as theirs\nprint(theirs)\n"
+    assert reason(folder, "losses.py", {"losses.py": HEAD + RISKY + LIVE, "train.py": head + USES})
+    head = "import losses\nprint(losses)\n"
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": head + USES}
+    assert reason(folder, "losses.py", files) == ""
 
 
 def test_a_method_of_a_class_that_is_never_made_calls_nothing(folder):
@@ -278,3 +319,71 @@ def test_several_processes_say_the_same(runs):
     alone = runs("--output-format", "concise", "--jobs", "1")
     assert runs("--output-format", "concise", "--jobs", "3") == alone
     assert alone[1].count("TFN301") == 6
+
+
+def test_outputs_of_notebooks_are_not_read():
+    cell = '{"cell_type": "code", "outputs": ["risky"], "source": ["live(\\"source\\")"]}'
+    later = '{"cell_type": "code", "source": ["main()"], "outputs": ["risky"]}'
+    read = written_in(f'{{"cells": [{cell}, {later}]}}'.encode())
+    assert b"live(" in read and b"main(" in read and b"risky" not in read
+    assert written_in(b'{"cells": []}') == b'{"cells": []}'
+
+
+def test_only_what_is_reported_is_asked_for(folder):
+    put(folder, {"train.py": DEAD})
+    source = Source(str(folder / "train.py"), DEAD)
+    with flow.Analysis(source, RULES, reported=lambda finding: False) as analysis:
+        (found,) = analysis.findings
+    assert found.certainty is not Certainty.UNKNOWN and not found.unreached
+
+
+def test_a_package_hands_on_what_it_imports_as_a_whole(folder):
+    files = {
+        "losses/__init__.py": "from losses.terms import *\n",
+        "losses/terms.py": HEAD + RISKY + LIVE,
+        "train.py": "import losses\n" + MAIN.format("losses.live(1)"),
+    }
+    assert reason(folder, "losses/terms.py", files) == CALLED
+    handed = files["train.py"].replace("losses.live(1)", "getattr(losses, input())(1)")
+    assert reason(folder, "losses/terms.py", {**files, "train.py": handed}) == ""
+    offered = files["losses/__init__.py"].replace("*", "risky")
+    assert reason(folder, "losses/terms.py", {**files, "losses/__init__.py": offered}) == ""
+
+
+KEPT = (
+    HEAD
+    + "class Model:\n    def __init__(self, z):\n        self.nll = -tf.reduce_mean("
+    + "tf.math.log(tf.nn.softmax(z)))\n        self.out = z\n\n\n"
+)
+UNREAD = "nothing in this program reads `nll`"
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "why"),
+    [
+        (KEPT, "", UNREAD),
+        (KEPT, "print(model.nll)", ""),
+        (KEPT, "print(getattr(model, 'nll'))", ""),
+        (KEPT, "print(getattr(model, input()))", ""),
+        (KEPT, "print(model.__dict__)", ""),
+        (KEPT, "print(eval('model.nll'))", ""),
+        (KEPT.replace("softmax(z)))", "softmax(z)), name='nll')"), "", ""),
+        (KEPT.replace("tf.reduce_mean(", "keep("), "", ""),
+        (KEPT.replace("class Model:", "class Model(Base):"), "", ""),
+        (KEPT.replace("class Model:", "class Model(tf.Module):"), "", UNREAD),
+    ],
+)
+def test_what_is_kept_and_never_read_is_a_note(folder, text, more, why):
+    main = MAIN.format(f"model = Model(input())\n    {more}")
+    assert reason(folder, "train.py", {"train.py": text + main}) == why
+
+
+def test_a_file_by_itself_keeps_what_others_may_read(folder):
+    assert reason(folder, "model.py", {"model.py": KEPT}) == ""
+
+
+def test_a_setup_of_extension_modules_is_no_package(folder):
+    setup = "from setuptools import setup\nsetup(ext_modules=[])\n"
+    assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == CALLED
+    setup = setup.replace("ext", "packages=['a'], ext")
+    assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == ""

@@ -375,6 +375,13 @@ class Engine(Evaluator):
         answer, reason = self.call_graph.reached(module, row)
         return reason if answer == NO else ""
 
+    def unread(self, module: Module, row: int, attribute: str) -> str:
+        """Why what the method around a row assigns to an attribute becomes nothing; "" where the
+        program of the file may read it.
+        """
+        answer, reason = self.call_graph.reads(module, row, attribute)
+        return reason if answer == NO else ""
+
     def runs_uncompiled(self, function: Function) -> bool:
         return self.call_graph.runs_uncompiled(self, function)
 

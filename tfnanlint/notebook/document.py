@@ -418,3 +418,20 @@ def _matched(old: str, new: str, start: int) -> list[int | None]:
 def _shared(one: str, other: str) -> int:
     """How many characters two texts have in common at their start."""
     return len(os.path.commonprefix((one, other)))
+
+
+def written_in(data: bytes) -> bytes:
+    """The part of a notebook's bytes in which its cells stand, without their outputs; all of it
+    where no cells are seen. A quote inside of a text has a backslash, so that none is a key.
+    """
+    parts: list[bytes] = []
+    for key in (b'"source"', b'"input"'):  # format 3 has the latter
+        start = data.find(key)
+        while start >= 0:
+            end = data.find(b'"cell_type"', start)
+            end = len(data) if end < 0 else end
+            outputs = data.find(b'"outputs"', start, end)
+            end = end if outputs < 0 else outputs
+            parts.append(data[start:end])
+            start = data.find(key, end)
+    return b"\n".join(parts) or data

@@ -38,6 +38,32 @@ RECORD_BASES: Final = ("NamedTuple", "namedtuple", "dataclass")
 HOOKS: Final = frozenset(
     "call __call__ build train_step test_step predict_step compute_loss forward".split()
 )
+# The methods of subclasses that TensorFlow and Keras call or look up by their names, beside those
+# whose names begin with an underscore: of layers, models, losses, metrics, callbacks, optimizers,
+# cells, schedules, regularizers, datasets, estimators and hooks of sessions.
+CALLED_BY_BASES: Final = HOOKS | frozenset(
+    "get_config from_config get_build_config build_from_config get_compile_config "
+    "compile_from_config compute_output_shape compute_output_spec compute_output_signature "
+    "compute_mask add_weight get_weights set_weights save_own_variables load_own_variables "
+    "save_assets load_assets quantize quantized_build quantized_call stateless_call "
+    "symbolic_call compile fit evaluate predict train_on_batch test_on_batch predict_on_batch "
+    "make_train_function make_test_function make_predict_function compute_metrics "
+    "compute_loss_and_updates reset_metrics get_metrics_result save load summary "
+    "update_state result reset_state reset_states merge_state stateless_update_state "
+    "set_model set_params on_train_begin on_train_end on_epoch_begin on_epoch_end on_batch_begin "
+    "on_batch_end on_train_batch_begin on_train_batch_end on_test_begin on_test_end "
+    "on_test_batch_begin on_test_batch_end on_predict_begin on_predict_end "
+    "on_predict_batch_begin on_predict_batch_end "
+    "minimize apply_gradients apply compute_gradients get_gradients get_updates update_step "
+    "add_variable_from_reference finalize_variable_values learning_rate get_slot_names "
+    "state_size output_size zero_state get_initial_state step states constants "
+    "merge adapt finalize_state preprocess_input "
+    "begin end before_run after_run after_create_session get get_next num_batches "
+    "model_fn input_fn train setup tear_down "
+    "variables trainable_variables non_trainable_variables weights trainable_weights "
+    "non_trainable_weights metrics losses updates input output inputs outputs layers name dtype "
+    "trainable supports_masking input_spec batch_size is_attention_layer".split()
+)
 # The methods that calling an instance runs.
 CALL_METHODS: Final = frozenset(("call", "__call__"))
 # Decorators of libraries that hand the function on.

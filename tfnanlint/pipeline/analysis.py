@@ -17,7 +17,7 @@ from tfnanlint.diagnostics.findings import TOO_MANY_FIXES, Certainty, Finding, S
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.frameworks import DATA_METHODS, PHASES, UNDIFFERENTIATED
+from tfnanlint.ops.frameworks import COMPILE, DATA_METHODS, PHASES, UNDIFFERENTIATED
 from tfnanlint.ops.provenance import first_origin
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
@@ -43,6 +43,8 @@ from tfnanlint.syntax.nodes import (
     nodes_in,
 )
 from tfnanlint.syntax.source import Source
+from tfnanlint.uses.models import is_never_trained
+from tfnanlint.uses.uses import endings_of
 from tfnanlint.values.value import Note, Value
 
 INTERNAL: Final = "TFN000"
@@ -71,6 +73,10 @@ _BOUND = tuple(
     )
 )
 _MANY_NAMES = 64
+# Expressions that only compute something of their parts, and parts of the names of ops that keep it.
+_COMPUTING: Final = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.List, ast.Tuple, ast.keyword)
+_UNUSED_LOSS: Final = "nothing trains or evaluates this model, so that its loss is not used"
+_KEEPING: Final = frozenset(("losses", "summary", "debugging", "Variable", "Print"))
 
 
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
@@ -116,7 +122,8 @@ class Analysis:
 
     A place where nothing is `wanted`, and nothing found that callers elsewhere could make surer,
     may be left out. Where nothing is `shown` as the draft found it, it is judged once more only if
-    callers elsewhere tell something of a value of which nothing was known. With `within`, only
+    callers elsewhere tell something of a value of which nothing was known. Of what is `reported`
+    is asked whether the program runs its place. With `within`, only
     these rows are judged, as always with all of the file and its project in view. What all of it
     depends on outside of the source is noted in `facts`, if that is given. `cut_short` names
     the functions in which something was not followed to its end, which would have cost more than it
@@ -135,6 +142,7 @@ class Analysis:
         within: range | None = None,
         facts: Facts | None = None,
         shown: Callable[[Finding], bool] = _any,
+        reported: Callable[[Finding], bool] = _any,
     ):
         self.findings: list[Finding] = []
         self.cut_short: tuple[str, ...] = ()
@@ -147,7 +155,7 @@ class Analysis:
             return
         doubtful: dict[ast.AST, int] = {}  # by their rows
         unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
-        self._file = draft = File(source, found, marks, True, setup, facts)
+        self._file = draft = File(source, found, marks, True, setup, facts, reported)
         session = draft.interpreter.session
         cut_short: dict[str, None] = {}
         try:
@@ -175,7 +183,9 @@ class Analysis:
             else:
                 self.close()
             if again:
-                final = draft if goes_on else File(source, found, marks, False, setup, facts)
+                final = (
+                    draft if goes_on else File(source, found, marks, False, setup, facts, reported)
+                )
                 self._file = final
                 self._judge_again(final, doubtful, unknown, bool(in_file))
         except BaseException:
@@ -290,12 +300,14 @@ class File:
         draft: bool,
         setup: Setup = Setup(),
         facts: Facts | None = None,
+        reported: Callable[[Finding], bool] = _any,
     ):
         self.project = Project(source.path, facts, Module)
         self.module = self.project.modules[self.project.path] = Module(source, self.project)
         self.interpreter = Engine(not draft, _allowance(source) * (1 if draft else _FINAL))
         self.subscribed = subscribed
         self.marks = marks
+        self.reported = reported
         self.compared = [one for one in subscribed.events["compare"] if source.holds(one.words)]
         self.gradients = Gradients(self.module, self.interpreter)
         self.contexts: dict[Rule, Context] = {}
@@ -461,18 +473,54 @@ class File:
     def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
         found = self._asked(one, subject, point)
         if self.runs is not None:
-            found = [self._placed(finding) for finding in found]
+            found = [self._placed(finding, subject) for finding in found]
             self.runs.update((finding, (one, subject, point)) for finding in found)
         return found
 
-    def _placed(self, finding: Finding) -> Finding:
-        """A finding as it is, or as a note where the program never runs its place."""
+    def _placed(self, finding: Finding, subject: Any) -> Finding:
+        """A finding as it is, or as a note where the program never runs its place, or reads nothing
+        of what is computed there.
+        """
         if finding.certainty is Certainty.UNKNOWN or finding.code == INTERNAL:
+            return finding
+        if not self.reported(finding):
             return finding
         row = self.module.source.position(finding.span.start)[0]
         reason = self.interpreter.unreached(self.module, row)
+        if not reason and isinstance(subject, Site):
+            reason = self._unread(subject)
+            if not reason and subject.op.name == COMPILE and is_never_trained(subject):
+                reason = _UNUSED_LOSS
         return (
             replace(finding, certainty=Certainty.UNKNOWN, unreached=reason) if reason else finding
+        )
+
+    def _unread(self, site: Site) -> str:
+        """Why what an op gives becomes nothing: it is only assigned to an attribute, as it is or in
+        other ops, that nothing reads. What has a name of its own can be fetched by that.
+        """
+        point = site.point
+        if point is None or point.over is not None or point.scope.function is None:
+            return ""
+        if point.module is not self.module or not hasattr(site.node, "lineno"):
+            return ""
+        path, above = endings_of(point.scope, self.module).stored(site.node)
+        owner, _, attribute = path.rpartition(".")
+        if owner != "self" or not all(
+            [self._only_computes(one, point) for one in (site.node, *(outer for outer, _ in above))]
+        ):
+            return ""
+        return self.interpreter.unread(self.module, site.node.lineno, attribute)
+
+    def _only_computes(self, node: ast.AST, point: Point) -> bool:
+        """Whether an expression hands its parts to nothing but ops, which keep no value."""
+        if not isinstance(node, ast.Call):
+            return isinstance(node, _COMPUTING)
+        site = self.interpreter.site(node, point)
+        return (
+            site is not None
+            and _KEEPING.isdisjoint(site.op.name.split("."))
+            and not any(keyword.arg in ("name", None) for keyword in node.keywords)
         )
 
     def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:

@@ -175,7 +175,14 @@ class Checking:
 
         try:
             self._analysis = flow.Analysis(
-                source, policy.running, policy.setup, policy.drafted, within, facts, policy.shown
+                source,
+                policy.running,
+                policy.setup,
+                policy.drafted,
+                within,
+                facts,
+                policy.shown,
+                policy.reports,
             )
         except Unreadable as error:
             self.complete = False

@@ -10,7 +10,6 @@ whether the findings would.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections import OrderedDict
@@ -25,10 +24,10 @@ except ImportError:
 
 from tfnanlint.conventions.files import FOREIGN, is_foreign
 from tfnanlint.notebook.document import SUFFIX as NOTEBOOK
-from tfnanlint.notebook.document import Notebook
+from tfnanlint.notebook.document import Notebook, written_in
 from tfnanlint.project.filesystem import Disk, FileSystem
 from tfnanlint.project.half_precision import half_wanted, setters_of
-from tfnanlint.project.outlines import Outline
+from tfnanlint.project.outlines import Outline, Words
 from tfnanlint.project.reach import UNKNOWN, Answer, Program, Reach
 from tfnanlint.project.settings import set_in
 from tfnanlint.syntax.source import Source, Unreadable
@@ -179,8 +178,9 @@ def _keep(path: str, stamp: tuple, source: Source | None, digest: str) -> None:
     _sources[path] = (stamp, source, digest)
     _kept += _size(source) - _size(former)
     while _kept > MAX_KEPT and len(_sources) > 1:
-        _, (_, dropped, _) = _sources.popitem(last=False)
+        name, (_, dropped, _) = _sources.popitem(last=False)
         _kept -= _size(dropped)
+        _outlines.pop(name, None)
 
 
 def _size(source: Source | None) -> int:
@@ -208,6 +208,7 @@ _IMPORTS = re.compile(
 _ELSEWHERE = frozenset(map(str.encode, FOREIGN))
 _WORD = re.compile(rb"\w+")
 _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", re.M)
+_MODULES = re.compile(rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*=")
 _NAMES = re.compile(r"[^\W\d]\w*")
 _RUNS_FILE = re.compile(r"^[ \t]*%run\b", re.M)  # a magic of notebooks
 
@@ -403,10 +404,11 @@ def _program_texts(top: str) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
         total = 0
         for path in _files.sources_below(top, (".py", NOTEBOOK)):
-            limit = MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK) else MAX_FILE_BYTES
-            stamp = _files.stamp(path)
-            found[path] = _bytes(path, limit)
-            total += len(found[path]) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
+            is_notebook = path.endswith(NOTEBOOK)
+            limit = MAX_NOTEBOOK_BYTES if is_notebook else MAX_FILE_BYTES
+            stamp, data = _files.stamp(path), _bytes(path, limit)
+            found[path] = written_in(data) if is_notebook else data
+            total += len(data) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
             if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
                 found = {}
                 break
@@ -429,34 +431,63 @@ def _program(top: str) -> Program | None:
     return Program(top, texts, _outline) if texts else None
 
 
-@lru_cache(maxsize=512)
 def _outline(path: str) -> Outline:
     """The outline of a file; of one that cannot be parsed, that of its words."""
-    source: Source | None = None
-    if not path.endswith(NOTEBOOK):
-        source = source_of(path)
-    else:
-        try:
-            source = Notebook(path, _bytes(path, MAX_NOTEBOOK_BYTES)).source
-        except Unreadable:
-            pass
-    outline = outlined(source) if source is not None and not source.faults else None
-    if outline is None:
-        words = _NAMES.findall(_bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace"))
-        outline = Outline(ast.Module([], []), frozenset(words))
-    return outline
+    if path.endswith(NOTEBOOK):
+        return _outline_of_notebook(path)
+    source = source_of(path)
+    outline = outlined(source) if source is not None else None
+    return outline if outline is not None else _outline_of_words(path)
+
+
+@lru_cache(maxsize=64)
+def _outline_of_notebook(path: str) -> Outline:
+    try:
+        source = Notebook(path, _bytes(path, MAX_NOTEBOOK_BYTES)).source
+    except Unreadable:
+        return _outline_of_words(path)
+    outline = _outline_of(source) if not source.faults else None
+    return outline if outline is not None else _outline_of_words(path)
+
+
+@lru_cache(maxsize=512)
+def _outline_of_words(path: str) -> Outline:
+    text = _bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace")
+    return Words(frozenset(_NAMES.findall(text)))
+
+
+# The outlines of sources that are kept, by their paths.
+_outlines: dict[str, Outline] = {}
 
 
 def outlined(source: Source) -> Outline | None:
-    """The outline of a source; None when it cannot be parsed."""
+    """The outline of a source; None when it cannot be parsed. It is kept for the next question."""
+    path = os.path.abspath(source.path)
+    outline = _outlines.get(path)
+    if outline is None or outline.text != source.text:
+        outline = _outline_of(source)
+        if outline is not None:
+            _outlines[path] = outline
+    return outline
+
+
+def _outline_of(source: Source) -> Outline | None:
+    is_notebook = source.path.endswith(NOTEBOOK)
     try:
-        is_notebook = source.path.endswith(NOTEBOOK)
-        outline = Outline(source.tree, is_notebook=is_notebook)
+        outline = Outline(source.text, source.tree, source.line_starts, is_notebook)
     except (Unreadable, RecursionError):
         return None
-    if is_notebook:
-        outline.finds = outline.finds or _RUNS_FILE.search(source.written) is not None
+    if is_notebook and _RUNS_FILE.search(source.written) is not None:
+        outline.note("finds")
     return outline
+
+
+def _packages_python(path: str) -> bool:
+    """Whether a `setup.py` builds more than extension modules for the program beside it."""
+    if not _is_file(path):
+        return False
+    data = _bytes(path)
+    return b"ext_modules" not in data or _MODULES.search(data) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -464,7 +495,7 @@ def _is_packaged(directory: str, top: str) -> bool:
     """Whether what builds a package for other programs stands in a folder, or in one around it in
     the project.
     """
-    if _is_file(os.path.join(directory, "setup.py")) or _PACKAGED.search(
+    if _packages_python(os.path.join(directory, "setup.py")) or _PACKAGED.search(
         _bytes(os.path.join(directory, "pyproject.toml"))
     ):
         return True
@@ -474,10 +505,24 @@ def _is_packaged(directory: str, top: str) -> bool:
 @lru_cache(maxsize=65536)
 def _reached(top: str, path: str, name: str) -> Answer:
     """Whether the program of a project reaches a definition of a file, as the file is kept."""
+    reach = _reach(top, path, _outline)
+    return reach.answer(name) if reach is not None else (UNKNOWN, "")
+
+
+@lru_cache(maxsize=65536)
+def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
+    """Whether the program of a project reads an attribute of a class of a file, as that is kept."""
+    reach = _reach(top, path, _outline)
+    return reach.attribute(owner, name) if reach is not None else (UNKNOWN, "")
+
+
+def _reach(top: str, path: str, outline_of: Callable[[str], Outline | None]) -> Reach | None:
+    """What answers for the definitions of a file; None where nothing is known of any."""
     program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
-    return (
-        Reach(program, path, _outline(path)).answer(name) if program is not None else (UNKNOWN, "")
-    )
+    if program is None or not program.may_say_no(path):
+        return None
+    outline = outline_of(path)
+    return Reach(program, path, outline) if outline is not None else None
 
 
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
@@ -575,9 +620,11 @@ _OF_TEXTS = (
     _tree_digest,
     _program_digest,
     _program,
-    _outline,
+    _outline_of_notebook,
+    _outline_of_words,
     _is_packaged,
     _reached,
+    _attribute_read,
 )
 
 # By the kind of a question, what answers it. A digest of all files goes before those `OF_TREE`,
@@ -594,9 +641,16 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "settings": _settings_once,
     "half": _half_once,
     "reach": _reached,
+    "attribute": _attribute_read,
 }
 # by the kind of a question, that of the digest of all files that its answer is made from
-OF_TREE = {"callers": "tree", "settings": "tree", "half": "tree", "reach": "program"}
+OF_TREE = {
+    "callers": "tree",
+    "settings": "tree",
+    "half": "tree",
+    "reach": "program",
+    "attribute": "program",
+}
 
 
 class Project:
@@ -619,6 +673,7 @@ class Project:
         self.busy: set[str] = set()
         self._absolute: dict[str, str] = {}
         self._reach: Reach | None = None
+        self._has_reach = False  # whether it was asked for
         self._make_module = make_module
 
     def close(self) -> None:
@@ -735,19 +790,40 @@ class Project:
         """Whether the program around a linted source reaches its definition of a qualified name,
         "" for what stands outside of all.
         """
-        path = self._path(source.path)
-        if not self.path or path != self.path:
+        reach, top, path = self._reach_of(source)
+        if reach is None:
             return UNKNOWN, ""
-        top = self._ask("around", os.path.dirname(path))
-        if self._ask("packaged", os.path.dirname(path), top):
-            return UNKNOWN, ""
-        if self._reach is None:
-            program, outline = _program(top), outlined(source)
-            if program is not None and outline is not None:
-                self._reach = Reach(program, path, outline)
-        answer = self._reach.answer(name) if self._reach is not None else (UNKNOWN, "")
+        answer = reach.answer(name)
         self._note(("reach", top, path, name), answer)
         return answer
+
+    def reads(self, source: Source, owner: str, name: str) -> Answer:
+        """Whether the program around a linted source reads an attribute that the methods of its
+        class `owner` assign.
+        """
+        reach, top, path = self._reach_of(source)
+        if reach is None:
+            return UNKNOWN, ""
+        answer = reach.attribute(owner, name)
+        self._note(("attribute", top, path, owner, name), answer)
+        return answer
+
+    def _reach_of(self, source: Source) -> tuple[Reach | None, str, str]:
+        """What answers for the definitions of the linted source, the top folder of its project, and
+        its path; None where nothing is known of any.
+        """
+        path = self._path(source.path)
+        if not self.path or path != self.path:
+            return None, "", path
+        top = self._ask("around", os.path.dirname(path))
+        if self._ask("packaged", os.path.dirname(path), top):
+            return None, top, path
+        if not self._has_reach:
+            self._has_reach = True
+            self._reach = _reach(top, path, lambda _: outlined(source))
+        if self._reach is None and self.facts is not None:
+            self._ask("program", top)  # so it is as long as no file of it changes
+        return self._reach, top, path
 
     def _path(self, importer: str) -> str:
         """The absolute path of a file that asks; the same few ask often."""

@@ -5,35 +5,56 @@ file does. It is read from the tree; what stands in strings and comments is none
 from __future__ import annotations
 
 import ast
+import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from tfnanlint.ops.frameworks import TRAINING_CALLS
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import blocks_of, nodes_in, statements_in
+from tfnanlint.syntax.nodes import blocks_of, nodes_in
 
 TOP: Final = ""  # the qualified name of the code outside of all definitions
 _FUNCTIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef))
 _DEFINITIONS: Final = _FUNCTIONS | {ast.ClassDef}
 _WORK: Final = frozenset((*TRAINING_CALLS, "run"))
 _IMPORTS: Final = frozenset((ast.Import, ast.ImportFrom))
+# Statements that hold no others, and no names either that are defined or imported.
+_SIMPLE: Final = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.Return))
 _COMPOUND: Final = frozenset((ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith))
 # Decorators that neither keep a function for others nor call it.
 _PLAIN_DECORATORS: Final = frozenset(
     "function staticmethod classmethod property cached_property abstractmethod override lru_cache "
     "cache defun wraps tf_function setter recompute_grad custom_gradient".split()
 )
-# Calls that find a module, or anything else of the program, by a name that is computed.
-_FINDERS: Final = frozenset(
-    "import_module __import__ load_source exec_module run_path run_module locate instantiate "
-    "find_module __subclasses__ Fire".split()
+# Calls that find a module, or what stands in one, by a name that is computed.
+_MODULE_FINDERS: Final = frozenset("import_module __import__ load_source".split())
+_FINDERS: Final = _MODULE_FINDERS | frozenset(
+    "exec_module run_path run_module locate instantiate find_module __subclasses__ Fire "
+    "exec".split()
 )
+_NOTHING: Final[frozenset[str]] = frozenset()
+# By the name of what is called, the flags of an outline that the call sets.
+_SAID: Final = {name: frozenset(("finds",)) for name in _FINDERS} | {
+    "Fire": frozenset(("finds", "gets"))  # the command line names a method
+}
 _HEIRS: Final = "__init_subclass__"  # a class that knows all that inherit from it
 # Calls that look names of their own file up.
 _LOOKUPS: Final = frozenset("globals eval exec locals".split())
+_GETTERS: Final = frozenset("getattr hasattr attrgetter methodcaller".split())
 _RUNNERS: Final = "app.run"  # calls `main` of the script
 _MAIN: Final = "main"
 _CASE: Final = "TestCase"  # the end of the name of a class whose heirs a runner of tests finds
+
+
+# By a flag of an outline, the text that stands in the statements which may set it.
+_SIGNS: Final = {
+    "lists_exports": re.compile(r"\b__all__\b"),
+    "looks_up": re.compile(rf"\b(?:{'|'.join((*_LOOKUPS, 'vars'))})\b"),
+    "finds": re.compile(rf"\b(?:{'|'.join(_FINDERS)})\b"),
+    "gets": re.compile(rf"\b(?:{'|'.join(_GETTERS)}|Fire)\b"),
+    "starts_main": re.compile(r"app\.run\b"),
+}
 
 
 class Definition:
@@ -68,58 +89,52 @@ class Use:
 class Outline:
     """What a file defines and uses.
 
-    `imported` are all words of its import statements, `stars` the modules of which it imports all,
-    `handed` the words of imports whose names are loaded by themselves and not for an attribute.
-    `is_script`: it does something when it is run, besides defining; `is_program`: it has a main
-    part, trains something, or calls a function for what that does. `lists_exports`: it has
-    `__all__`. `looks_up`: it finds its own names by text; `finds`: it finds modules so; `gets`: it
-    finds attributes so. `starts_main`: it hands its `main` to a runner.
-
-    Of a file that cannot be parsed, Python 2, the `words` are given: each may be used and imported.
+    `imported` are all words of its import statements, each with the packages from which these
+    import, `stars` the modules of which it imports all.
+    `is_script`: it does something when it is run, besides defining. Only what it defines and
+    imports is read at once. Of all else those statements are read in which a name stands that is
+    asked for: most files are asked for a few.
     """
 
     __slots__ = (
+        "text",
         "definitions",
-        "uses",
         "imported",
         "stars",
-        "handed",
         "is_script",
-        "is_program",
-        "lists_exports",
-        "looks_up",
-        "finds",
-        "gets",
-        "starts_main",
+        "_tree",
+        "_line_starts",
         "_is_notebook",
         "_origins",
+        "_uses",
+        "_sought",
+        "_read_rows",
+        "_read_nodes",
+        "_handed",
+        "_flags",
+        "_is_program",
     )
 
-    def __init__(self, tree: ast.Module, words: Collection[str] = (), is_notebook: bool = False):
+    def __init__(
+        self, text: str, tree: ast.Module, line_starts: list[int], is_notebook: bool = False
+    ):
+        self.text = text
         self.definitions: dict[str, Definition] = {}
-        self.uses: dict[str, list[Use]] = {}
-        self.imported: set[str] = set()
+        self.imported: dict[str, set[str]] = {}
         self.stars: set[str] = set()
-        self.handed: set[str] = set()
-        self.is_script = False
-        self.is_program = False
-        self.lists_exports = False
-        self.looks_up = False
-        self.finds = False
-        self.gets = False
-        self.starts_main = False
+        self._tree = tree
+        self._line_starts = line_starts
         self._is_notebook = is_notebook
         self._origins: dict[str, tuple[str, str]] = {}  # of imported names: package and last word
-        for word in words:
-            self._use(word, TOP, False, "")
-            self._use(word, TOP, True, "")
-        self.imported.update(words)
-        self.is_script = is_notebook or bool(words)
-        for node in statements_in(tree):
-            if type(node) in _IMPORTS:
-                self._import(node)
-        self._block(tree.body, TOP, "")
-        self._read_top(tree.body)
+        self._uses: dict[str, list[Use]] = {}
+        self._sought: set[str] = set()
+        self._read_rows: set[int] = set()
+        self._read_nodes: set[ast.AST] = set()
+        self._handed: set[str] = set()
+        self._flags: set[str] = set()
+        self._is_program: bool | None = None
+        self._read_definitions(tree.body)
+        self.is_script = is_notebook or any(map(_runs_something, tree.body))
 
     # Imports
 
@@ -127,65 +142,151 @@ class Outline:
         module = getattr(node, "module", None) or ""
         words = module.split(".") if module else []
         relative = bool(getattr(node, "level", 0))
-        self.imported.update(words)
         for alias in node.names:
             parts = alias.name.split(".")
-            self.imported.update(parts)
+            package = "." if relative else words[0] if words else parts[0]
+            for word in (*words, *parts):
+                self.imported.setdefault(word, set()).add(package)
             if alias.name == "*":
                 self.stars.update(words[-1:] or ["."])
                 continue
             plain = type(node) is ast.Import
             bound = alias.asname or parts[0]
-            package = "." if relative else words[0] if words else parts[0]
             self._origins[bound] = package, parts[0] if plain and not alias.asname else parts[-1]
             if alias.asname and not plain and alias.asname != alias.name:
                 self._use(alias.name, TOP, False, "")  # it goes on under another name
 
     # Definitions
 
-    def _block(self, body: list[ast.stmt], owner: str, of_class: str) -> None:
-        """Read some statements of a definition; `of_class` is the class whose body they are."""
-        for statement in body:
-            kind = type(statement)
-            if kind in _FUNCTIONS:
-                self._function(statement, owner, of_class)
-            elif kind is ast.ClassDef:
-                self._class(statement, owner, of_class)
-            elif kind not in _IMPORTS:
-                self._statement(statement, owner, of_class)
+    def _read_definitions(self, body: list[ast.stmt]) -> None:
+        """Read what is defined and imported in some statements and inside of them."""
+        classes: list[tuple[Any, str]] = []
+        waiting: list[tuple[list[ast.stmt], str, str]] = [(body, TOP, "")]
+        for block, owner, of_class in waiting:  # it grows on the way
+            for node in block:
+                kind = type(node)
+                if kind in _IMPORTS:
+                    self._import(node)
+                elif kind in _DEFINITIONS:
+                    name = self._define(node, of_class or owner)
+                    is_class = kind is ast.ClassDef
+                    if is_class:
+                        classes.append((node, name))
+                    waiting.append((_body_of(node), *_inside(name, owner, is_class)))
+                elif kind not in _SIMPLE:
+                    waiting += [(inner, owner, of_class) for inner in blocks_of(node)]
+        for node, name in classes:
+            definition = self.definitions[name]
+            definition.bases += [(leaf(base), self._package(base)) for base in node.bases]
+            definition.is_open = definition.is_open or bool(node.keywords)
 
-    def _define(self, node: Any, parent: str, is_class: bool) -> str:
+    def _define(self, node: Any, parent: str) -> str:
         name = f"{parent}.{node.name}" if parent else node.name
         known = self.definitions.get(name)
         if known is None:
+            is_class = type(node) is ast.ClassDef
             known = self.definitions[name] = Definition(node.name, parent, is_class)
-        self.finds = self.finds or node.name == _HEIRS
+        if node.name == _HEIRS:
+            self._flags.add("finds")
         known.is_open = known.is_open or not _PLAIN_DECORATORS.issuperset(
             [_decorator(one) for one in node.decorator_list]
         )
         return name
 
-    def _function(self, node: Any, owner: str, of_class: str) -> None:
-        name = self._define(node, of_class or owner, False)
-        for part in (*node.decorator_list, node.args, node.returns):
-            if part is not None:
-                self._expression(part, owner)
-        self._block(node.body, name, "")
+    # Uses
 
-    def _class(self, node: Any, owner: str, of_class: str) -> None:
-        name = self._define(node, of_class or owner, True)
-        definition = self.definitions[name]
-        definition.bases += [(leaf(base), self._package(base)) for base in node.bases]
-        definition.is_open = definition.is_open or bool(node.keywords)
-        for one in node.decorator_list:
-            self._expression(one, owner)
-        for base in node.bases:
-            self._expression(base, name)
-        for keyword in node.keywords:
-            self._expression(keyword.value, owner)
-        self._block(node.body, owner, name)
+    def uses(self, name: str) -> list[Use]:
+        """Where a name is loaded."""
+        if name not in self._sought:
+            self._sought.add(name)
+            for place in _places(self.text, name):
+                self._read(bisect_right(self._line_starts, place))
+        return self._uses.get(name, [])
+
+    def handed_on(self, word: str) -> list[str]:
+        """The packages from which names are imported, as the last word of their imports, that are
+        loaded by themselves and not for an attribute.
+        """
+        packages: list[str] = []
+        for bound, (package, last) in self._origins.items():
+            if last == word:
+                self.uses(bound)
+                packages += [package] if bound in self._handed else []
+        return packages
+
+    @property
+    def lists_exports(self) -> bool:
+        """Whether it has `__all__`."""
+        return "__all__" in self.text and self._is("lists_exports")
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether it finds its own names by text."""
+        return self._is("looks_up")
+
+    @property
+    def finds(self) -> bool:
+        """Whether it finds modules by text, or a class asks for its heirs."""
+        return self._is("finds")
+
+    @property
+    def gets(self) -> bool:
+        """Whether it finds attributes by text that is computed."""
+        return self._is("gets")
+
+    @property
+    def starts_main(self) -> bool:
+        """Whether it hands its `main` to a runner."""
+        return self._is("starts_main")
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it has a main part, trains something, or calls a function for what that does."""
+        if self._is_program is None:
+            body = self._tree.body
+            self._is_program = any(map(_is_main_part, body)) or any(
+                map(self._does_work, statements_of(body))
+            )
+        return self._is_program
+
+    def note(self, flag: str) -> None:
+        """Note what something else than a statement says."""
+        self._flags.add(flag)
+
+    def _is(self, flag: str) -> bool:
+        if flag not in self._sought:  # no name that is asked for is one of these
+            self._sought.add(flag)
+            for place in _SIGNS[flag].finditer(self.text):
+                self._read(bisect_right(self._line_starts, place.start()))
+        return flag in self._flags
+
+    def _read(self, row: int) -> None:
+        """Read the statements on a row."""
+        if row in self._read_rows:
+            return
+        self._read_rows.add(row)
+        waiting: list[tuple[list[ast.stmt], str, str]] = [(self._tree.body, TOP, "")]
+        for block, owner, of_class in waiting:  # it grows on the way
+            at = bisect_right(block, row, key=_first_row) - 1
+            while at >= 0 and (block[at].end_lineno or row) >= row:
+                node = block[at]
+                at -= 1
+                kind = type(node)
+                if kind in _DEFINITIONS:
+                    name = f"{of_class or owner}.{node.name}".lstrip(".")  # type: ignore[attr-defined]
+                    waiting.append((_body_of(node), *_inside(name, owner, kind is ast.ClassDef)))
+                elif kind not in _SIMPLE:
+                    waiting += [(inner, owner, of_class) for inner in blocks_of(node)]
+                if node not in self._read_nodes:
+                    self._read_nodes.add(node)
+                    self._statement(node, owner, of_class)
 
     def _statement(self, node: Any, owner: str, of_class: str) -> None:
+        """Read one statement without those inside of it."""
+        kind = type(node)
+        if kind in _DEFINITIONS:
+            self._head(node, owner, f"{of_class or owner}.{node.name}".lstrip("."))
+            return
         blocks = blocks_of(node)
         if not blocks:
             self._expression(node, owner)
@@ -196,13 +297,23 @@ class Outline:
                 self._expression(part, owner)
         for part in _handlers(node):
             self._expression(part, owner)
-        for block in blocks:
-            self._block(block, owner, of_class)
 
-    # Uses
+    def _head(self, node: Any, owner: str, name: str) -> None:
+        """Read what stands around the body of a definition."""
+        for one in node.decorator_list:
+            self._expression(one, owner)
+        if type(node) is ast.ClassDef:
+            for base in node.bases:
+                self._expression(base, name)
+            for keyword in node.keywords:
+                self._expression(keyword.value, owner)
+            return
+        self._expression(node.args, owner)
+        if node.returns is not None:
+            self._expression(node.returns, owner)
 
     def _use(self, name: str, owner: str, is_attribute: bool, package: str) -> None:
-        self.uses.setdefault(name, []).append(Use(owner, is_attribute, package))
+        self._uses.setdefault(name, []).append(Use(owner, is_attribute, package))
 
     def _expression(self, node: ast.AST, owner: str) -> None:
         based: set[int] = set()  # names that are loaded for an attribute
@@ -231,50 +342,65 @@ class Outline:
 
     def _name(self, node: Any, owner: str, based: set[int]) -> None:
         if type(node.ctx) is not ast.Load:
-            self.lists_exports = self.lists_exports or node.id == "__all__"
+            if node.id == "__all__":
+                self._flags.add("lists_exports")
             return
         self._use(node.id, owner, False, self._package(node))
         if node.id in self._origins and id(node) not in based:
-            self.handed.add(self._origins[node.id][1])
+            self._handed.add(node.id)
 
     def _call(self, node: Any, owner: str) -> None:
         name = leaf(node.func)
-        if name in _FINDERS:
-            self.finds = True
-        elif name in _LOOKUPS and type(node.func) is ast.Name:
-            self.looks_up = True
+        if type(node.func) is ast.Name and name in self.definitions:
+            return  # the file's own
+        self._flags |= _SAID.get(name, _NOTHING)
+        if name in _LOOKUPS and type(node.func) is ast.Name:
+            self._flags.add("looks_up")
         elif name == "vars" and not node.args:
-            self.looks_up = True
-        elif name in ("getattr", "hasattr", "attrgetter", "methodcaller") and node.args:
+            self._flags.add("looks_up")
+        elif name in _GETTERS and node.args:
             self._look(node, owner)
         elif name == "run" and ast.unparse(node.func).endswith(_RUNNERS):
-            self.starts_main = True
+            self._flags.add("starts_main")
 
     def _look(self, node: Any, owner: str) -> None:
-        """`getattr(model, "loss")` loads an attribute; with a name that is computed, any."""
+        """`getattr(model, "loss")` loads an attribute; with a name that is computed, any; but of a
+        module that was found, none of an object.
+        """
         sought = node.args[1] if len(node.args) > 1 else node.args[0]
         if isinstance(sought, ast.Constant) and isinstance(sought.value, str):
             for part in sought.value.split("."):
                 self._use(part, owner, True, "")
-        else:
-            self.gets = True
+        elif len(node.args) < 2 or not self._is_found_module(node.args[0]):
+            self._flags.add("gets")
+
+    def _is_found_module(self, node: ast.expr) -> bool:
+        """Whether an expression is a module that a call finds by a computed name, or a name that
+        the file binds to nothing else.
+        """
+        if isinstance(node, ast.Call):
+            return leaf(node.func) in _MODULE_FINDERS
+        if not isinstance(node, ast.Name):
+            return False
+        bound = self._bound_to(node.id)
+        return bool(bound) and all(
+            [isinstance(one, ast.Call) and self._is_found_module(one) for one in bound]
+        )
+
+    def _bound_to(self, name: str) -> list[ast.expr | None]:
+        """What a name is bound to by the assignments of the file; None is what is not seen."""
+        bound: list[ast.expr | None] = []
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    names = [one for one in nodes_in(target) if isinstance(one, ast.Name)]
+                    if any(one.id == name for one in names):
+                        bound.append(node.value if isinstance(target, ast.Name) else None)
+            elif isinstance(node, ast.arg) and node.arg == name:
+                bound.append(None)
+        return bound
 
     # What runs
-
-    def _read_top(self, body: list[ast.stmt]) -> None:
-        for statement in body:
-            kind = type(statement)
-            if kind is ast.If and _asks_for_main(statement):
-                self.is_script = self.is_program = True
-            elif kind in _COMPOUND or kind is ast.Expr and _calls(statement):
-                self.is_script = True
-            elif kind in (ast.If, ast.Try) and any(
-                type(one) is ast.Expr and _calls(one)
-                for block in blocks_of(statement)
-                for one in block
-            ):
-                self.is_script = True
-        self.is_program = self.is_program or any(map(self._does_work, statements_of(body)))
 
     def _does_work(self, statement: ast.stmt) -> bool:
         """Whether a statement outside of all definitions trains something, or calls a function of
@@ -291,6 +417,69 @@ class Outline:
                 if function.id in self.definitions or function.id in self._origins:
                     return True
         return False
+
+
+class Words(Outline):
+    """The outline of a file that cannot be parsed, Python 2: each of its words may be used and
+    imported, and it runs.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, words: Collection[str]):
+        super().__init__("", ast.Module([], []), [0])
+        self.imported = {word: {"."} for word in words}
+        self.is_script = True
+
+    def uses(self, name: str) -> list[Use]:
+        return [Use(TOP, False, ""), Use(TOP, True, "")] if name in self.imported else []
+
+
+def _body_of(node: Any) -> list[ast.stmt]:
+    return node.body
+
+
+def _inside(name: str, owner: str, is_class: bool) -> tuple[str, str]:
+    """The owner of what stands in the body of a definition, and the class whose body it is: what a
+    class has in its body runs where the class is defined.
+    """
+    return (owner, name) if is_class else (name, "")
+
+
+def _first_row(node: Any) -> int:
+    """The row on which a statement begins, that of its first decorator."""
+    decorators = getattr(node, "decorator_list", None)
+    return min(node.lineno, decorators[0].lineno) if decorators else node.lineno
+
+
+def _places(text: str, name: str) -> Iterator[int]:
+    """Where a name stands in a text by itself: not inside of a longer one."""
+    place = text.find(name)
+    while place >= 0:
+        end = place + len(name)
+        if not _is_in_name(text[place - 1 : place]) and not _is_in_name(text[end : end + 1]):
+            yield place
+        place = text.find(name, end)
+
+
+def _is_in_name(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _runs_something(statement: ast.stmt) -> bool:
+    """Whether a statement outside of all definitions does something besides defining."""
+    kind = type(statement)
+    if kind is ast.If and _asks_for_main(statement):
+        return True
+    if kind in _COMPOUND or kind is ast.Expr and _calls(statement):
+        return True
+    return kind in (ast.If, ast.Try) and any(
+        type(one) is ast.Expr and _calls(one) for block in blocks_of(statement) for one in block
+    )
+
+
+def _is_main_part(statement: ast.stmt) -> bool:
+    return type(statement) is ast.If and _asks_for_main(statement)
 
 
 def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from tfnanlint.conventions.files import holds_tests, is_below_tests
+from tfnanlint.ops.frameworks import CALLED_BY_BASES
 from tfnanlint.project.outlines import TOP, Definition, Outline, Use, is_case, is_main
 
 YES: Final = "yes"
@@ -21,18 +22,39 @@ NO: Final = "no"
 UNKNOWN: Final = "unknown"
 Answer = tuple[str, str]  # one of the three, and the reason for a NO in words
 
-MAX_FILES: Final = 6  # others that are read for one answer: what more may lead to is not judged
+MAX_FILES: Final = 24  # others that are read for one answer: what more may lead to is not judged
 _INIT: Final = "__init__.py"
-_FINDING: Final = tuple(
-    map(
-        str.encode,
-        "import_module __import__ load_source exec_module run_path run_module locate instantiate "
-        "find_module __subclasses__ Fire __init_subclass__ %run".split(),
-    )
+_FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
+# Words by which a file may import modules of computed names, or load such attributes, each with
+# the text that stands behind it then.
+_Signs = tuple[tuple[bytes, re.Pattern[bytes]], ...]
+_CALLED: Final = re.compile(rb"\s*\(")
+# Not the attribute of a name that is written there.
+_COMPUTED: Final = re.compile(rb"\s*\((?!\s*[\w.\[\]]+\s*,\s*\\?['\"][\w.]*\\?['\"]\s*[,)])")
+_FINDING: Final[_Signs] = (
+    *(
+        (word.encode(), _CALLED)
+        for word in (
+            "import_module __import__ load_source exec_module run_path run_module locate "
+            "instantiate find_module __subclasses__ Fire __init_subclass__ exec"
+        ).split()
+    ),
+    (b"%run", re.compile(rb"\b")),
 )
-_GETTING: Final = (b"getattr", b"hasattr", b"attrgetter", b"methodcaller")
+_GETTING: Final[_Signs] = (
+    (b"getattr", _COMPUTED),
+    (b"hasattr", _COMPUTED),
+    (b"attrgetter", _CALLED),
+    (b"methodcaller", _CALLED),
+    (b"Fire", _CALLED),
+)
 
+_VARS: Final = re.compile(rb"(?<![\w.])vars\(")
 _STAR: Final = re.compile(rb"import[ \t]*\*")
+# A statement outside of all definitions that may do something when the file is run.
+_SCRIPT: Final = re.compile(
+    rb"""^(?:(?:if|try|for|while|with|async)\b|[\w.'"[({][\w.'"\[\](){}, -]*\()""", re.M
+)
 # A statement that may import a module, by the text of a file.
 _IMPORTING: Final = (
     rb"\b(?:import|from)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b|\bimport\s*\([^)]*\b%(stem)s\b"
@@ -56,6 +78,7 @@ class Program:
         self._holding: dict[str, list[str]] = {}
         self._importing: dict[str, list[str]] = {}
         self._starring: list[str] | None = None
+        self._finding: list[str] | None = None
         self._flags: dict[str, bool] = {}
         self.words = {stem_of(path) for path in texts}
         for path in texts:
@@ -63,6 +86,27 @@ class Program:
 
     def outline(self, path: str) -> Outline:
         return self._outline_of(path)
+
+    def may_say_no(self, path: str) -> bool:
+        """Whether there may be a definition in a file that nothing leads to: not in tests, and
+        not where no file is a script.
+        """
+        return (
+            not holds_tests(path)
+            and not is_below_tests(os.path.relpath(path, self.top))
+            and self._has_scripts
+        )
+
+    @property
+    def _has_scripts(self) -> bool:
+        """Whether some file may be a script, as the text tells."""
+        known = self._flags.get("scripts")
+        if known is None:
+            known = self._flags["scripts"] = any(
+                b"__main__" in data or not path.endswith(".py") or _SCRIPT.search(data) is not None
+                for path, data in self.texts.items()
+            )
+        return known
 
     def holding(self, word: str) -> list[str]:
         """The files in whose text a word stands: only these may use it."""
@@ -75,6 +119,11 @@ class Program:
                 if plain in data and whole.search(data) is not None
             ]
         return found
+
+    def defining(self, name: str) -> list[str]:
+        """The files that may define a class of a name, as their text tells."""
+        stated = re.compile(rb"\bclass\s+%s\b" % re.escape(name.encode()))
+        return [path for path in self.holding(name) if stated.search(self.texts[path]) is not None]
 
     def may_import(self, stem: str) -> list[str]:
         """The files that may import what has a name, as their text tells."""
@@ -99,22 +148,51 @@ class Program:
     @property
     def finds_modules(self) -> bool:
         """Whether some file imports modules by a computed name, or asks a class for its heirs."""
-        return self._any("finds", _FINDING)
+        return bool(self.finding)
+
+    @property
+    def finding(self) -> list[str]:
+        """The files that import modules by computed names, or ask a class for its heirs."""
+        if self._finding is None:
+            self._finding = [path for path in self._with(_FINDING) if self.outline(path).finds]
+        return self._finding
 
     @property
     def gets_attributes(self) -> bool:
         """Whether some file loads an attribute by a computed name."""
-        return self._any("gets", _GETTING)
-
-    def _any(self, flag: str, words: tuple[bytes, ...]) -> bool:
-        known = self._flags.get(flag)
+        known = self._flags.get("gets")
         if known is None:
-            known = self._flags[flag] = any(
-                getattr(self.outline(path), flag)
-                for path, data in self.texts.items()
-                if any(word in data for word in words)
+            known = self._flags["gets"] = any(
+                self.outline(path).gets for path in self._with(_GETTING)
             )
         return known
+
+    @property
+    def copies_attributes(self) -> bool:
+        """Whether some file may take all attributes of an object at once, as the text tells."""
+        known = self._flags.get("copies")
+        if known is None:
+            known = self._flags["copies"] = any(
+                b"__dict__" in data or _VARS.search(data) is not None
+                for data in self.texts.values()
+            )
+        return known
+
+    def _with(self, signs: _Signs) -> Iterator[str]:
+        for path, data in self.texts.items():
+            if any(_stands(word, behind, data) for word, behind in signs):
+                yield path
+
+
+def _stands(word: bytes, behind: re.Pattern[bytes], data: bytes) -> bool:
+    """Whether a word stands in a text, with some other text behind it."""
+    place = data.find(word)
+    while place >= 0:
+        end = place + len(word)
+        if behind.match(data, end) is not None:
+            return True
+        place = data.find(word, end)
+    return False
 
 
 class _TooMany(Exception):
@@ -138,19 +216,41 @@ class Reach:
         self._users, self._reached, self._running, self._read = {}, set(), {}, set()
         try:
             return self._answer(name)
-        except _TooMany:
+        except (_TooMany, RecursionError):
             return UNKNOWN, ""
 
+    def attribute(self, owner: str, name: str) -> Answer:
+        """Whether the program reads an attribute that the methods of a class assign."""
+        self._users, self._reached, self._running, self._read = {}, set(), {}, set()
+        try:
+            is_read = (
+                owner not in self._own.definitions
+                or self._own.lists_exports
+                or self._program.gets_attributes
+                or self._program.copies_attributes
+                or self._may_base_call(self._path, owner, name, set())
+                or any(self._reads(path, name) for path in self._program.holding(name))
+            )
+            if is_read or not self._is_in_program():
+                return UNKNOWN, ""
+        except (_TooMany, RecursionError):
+            return UNKNOWN, ""
+        return NO, f"nothing in this program reads `{name}`"
+
+    def _reads(self, path: str, name: str) -> bool:
+        """Whether a file may load an attribute: also by text that it evaluates."""
+        outline = self._outline(path)
+        return outline.looks_up or any(use.is_attribute for use in outline.uses(name))
+
     def _answer(self, name: str) -> Answer:
-        if self._is_public() or name and name not in self._own.definitions:
+        if self._own.lists_exports or name and name not in self._own.definitions:
             return UNKNOWN, ""
         start = self._path, name
         if self._leads_to(start):
             return YES, ""
-        reason = self._reason(start)
         if self._settle(start, leniently=True) or not self._is_in_program():
             return UNKNOWN, ""
-        return NO, reason
+        return NO, self._reason(start)
 
     def _outline(self, path: str) -> Outline:
         if path == self._path:
@@ -164,18 +264,12 @@ class Reach:
         """The files whose import statements have the name of a file."""
         stem = stem_of(path)
         for other in self._program.may_import(stem):
-            if other != path and stem in self._outline(other).imported:
+            if other != path and self._imports(other, stem):
                 yield other
 
-    # What is asked before
-
-    def _is_public(self) -> bool:
-        """Whether others may use the file: it is one of tests, or says what it exports."""
-        return (
-            holds_tests(self._path)
-            or is_below_tests(os.path.relpath(self._path, self._program.top))
-            or self._own.lists_exports
-        )
+    def _imports(self, path: str, word: str) -> bool:
+        """Whether a file imports something with a name from the program."""
+        return any(map(self._is_own, self._outline(path).imported.get(word, ())))
 
     # The way back from a definition
 
@@ -184,7 +278,7 @@ class Reach:
         waiting: list[Node] = []
         self._add(start, waiting)
         self._running[self._path] = self._runs(self._path, set())
-        if not self._running[self._path]:
+        if not self._running[self._path] and not self._program.finds_modules:
             return False
         for node in waiting:  # it grows on the way
             self._expand(node, self._path, waiting)
@@ -228,10 +322,10 @@ class Reach:
         if definition is None:
             return
         inside = node[1] + "."
-        for use in outline.uses.get(definition.name, ()):
+        for use in outline.uses(definition.name):
             if path == node[0] and f"{use.owner}.".startswith(inside):
                 continue
-            if path != node[0] and not self._is_use(use, node, definition, outline):
+            if path != node[0] and not self._is_use(use, node, definition, path):
                 continue
             if use.package and not self._is_own(use.package):
                 continue
@@ -242,16 +336,16 @@ class Reach:
     def _is_own(self, package: str) -> bool:
         return package == "." or package in self._program.words
 
-    def _is_use(self, use: Use, node: Node, definition: Definition, outline: Outline) -> bool:
+    def _is_use(self, use: Use, node: Node, definition: Definition, path: str) -> bool:
         """Whether a name that another file loads may be a definition: a method of any object; else
         the file has to import it, or the module that has it.
         """
         if self._is_method(node[0], definition):
             return use.is_attribute
         if not use.is_attribute:
-            return definition.name in outline.imported or bool(outline.stars)
+            return self._imports(path, definition.name) or bool(self._outline(path).stars)
         holders = self._holders(node[0], definition.name)
-        return any(one in outline.imported or one in outline.uses for one in holders)
+        return any(self._imports(path, one) or self._outline(path).uses(one) for one in holders)
 
     def _is_method(self, path: str, definition: Definition) -> bool:
         parent = self._definition((path, definition.parent)) if definition.parent else None
@@ -261,7 +355,7 @@ class Reach:
         """The modules of which a function of a file may be an attribute."""
         found = {stem_of(path)}
         for other in self._program.holding(name):
-            if name in self._outline(other).imported:
+            if self._imports(other, name):
                 found.add(stem_of(other))
         for other in self._program.starring:
             if self._outline(other).stars:
@@ -314,11 +408,13 @@ class Reach:
         return (
             name.startswith("__")
             and name.endswith("__")
-            or self._is_of_framework(path, definition.parent, set())
+            or self._may_base_call(path, definition.parent, name, set())
         )
 
-    def _is_of_framework(self, path: str, name: str, seen: set[Node]) -> bool:
-        """Whether a class inherits from one that no file of the program defines."""
+    def _may_base_call(self, path: str, name: str, method: str, seen: set[Node]) -> bool:
+        """Whether a class inherits from one that no file of the program defines, and that may call
+        a method by its name.
+        """
         definition = self._definition((path, name))
         if definition is None or (path, name) in seen:
             return False
@@ -329,15 +425,19 @@ class Reach:
             if base == "object":
                 continue
             if package and not self._is_own(package):
-                return True
+                if package not in _FRAMEWORKS or method.startswith("_"):
+                    return True
+                if method in CALLED_BY_BASES:
+                    return True
+                continue
             above = list(self._classes(path, base))
-            if not above or any(self._is_of_framework(*one, seen) for one in above):
+            if not above or any([self._may_base_call(*one, method, seen) for one in above]):
                 return True
         return False
 
     def _classes(self, path: str, name: str) -> Iterator[Node]:
         """The classes of a name, in one file and in others."""
-        for other in dict.fromkeys([path, *self._program.holding(name)]):
+        for other in dict.fromkeys([path, *self._program.defining(name)]):
             definition = self._outline(other).definitions.get(name)
             if definition is not None and definition.is_class:
                 yield other, name
@@ -363,9 +463,14 @@ class Reach:
         """Whether the file is part of a program: it is one, scripts import it, or they import
         others beside it.
         """
+        if self._own.is_program:
+            return True
+        self._running.pop(self._path, None)
+        if any(self._runs(other, {self._path}) for other in self._importers(self._path)):
+            return True
         if self._own.is_script:
-            return self._own.is_program
-        if self._runs(self._path, set()):
+            return False
+        if any(self._runs(other, {self._path}) for other in self._program.finding):
             return True
         folder = os.path.dirname(self._path)
         return any(
@@ -379,24 +484,29 @@ class Reach:
 
     def _may_be_found(self, path: str, definition: Definition) -> bool:
         """Whether code that does not load the name of a definition may have it all the same."""
-        return (
-            self._outline(path).looks_up
-            or self._program.finds_modules
-            or self._program.gets_attributes
-            and self._is_method(path, definition)
-            or self._is_handed_on(path, definition.name)
+        if self._outline(path).looks_up:
+            return True
+        if self._is_method(path, definition):  # who finds a module has none of an object in it
+            return self._program.gets_attributes
+        return definition.parent == TOP and (
+            self._program.finds_modules or self._is_handed_on(path, definition.name)
         )
 
-    def _is_handed_on(self, path: str, name: str) -> bool:
-        """Whether a file hands on the module that has a name, of which others may take what they
+    def _is_handed_on(self, path: str, name: str, seen: tuple[str, ...] = ()) -> bool:
+        """Whether a file hands on a module that has a name, of which others may take what they
         want, or looks names of imported modules up; or a package offers it in its `__init__.py`.
         """
         stem = stem_of(path)
         for other in self._importers(path):
             outline = self._outline(other)
-            if stem in outline.handed or outline.looks_up:
+            if outline.looks_up or any(map(self._is_own, outline.handed_on(stem))):
                 return True
-            if os.path.basename(other) == _INIT and (name in outline.imported or outline.stars):
+            is_named = self._imports(other, name)
+            if is_named and os.path.basename(other) == _INIT:
+                return True
+            if other in seen or not (is_named or outline.stars):
+                continue
+            if self._is_handed_on(other, name, (*seen, path)):
                 return True
         return False
 

@@ -187,6 +187,16 @@ class Endings:
         found = self.paths(node)  # a branch and what follows it may hold one binding both
         return found.pop() if len(found) == 1 else None
 
+    def stored(self, node: ast.AST) -> tuple[str, list[tuple[ast.AST, ast.AST]]]:
+        """The one path that the statement around an expression assigns, with what stands around the
+        expression in it, as (expression, the part of it that holds `node`); "" for several or none.
+        """
+        named = self._named(node)
+        if len({path for path, _ in named}) != 1:
+            return "", []
+        path, whole = named[0]
+        return path, self._above(whole, node)
+
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of
         `calls`, or is `returned`.

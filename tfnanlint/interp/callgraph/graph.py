@@ -105,6 +105,15 @@ class CallGraph:
             return UNKNOWN, ""
         return module.project.reached(module.source, function_at(module.source.tree, row))
 
+    def reads(self, module: Module, row: int, attribute: str) -> Answer:
+        """Whether the program that a file belongs to reads an attribute that the method around a
+        row assigns: YES, NO or UNKNOWN, and the reason for a NO in words.
+        """
+        if module.project is None:
+            return UNKNOWN, ""
+        owner = function_at(module.source.tree, row).rpartition(".")[0]
+        return module.project.reads(module.source, owner, attribute)
+
     def escapes(self, ev: Evaluator, function: Function, name: str = "") -> bool:
         """Whether code calls a function whose call is not seen: Keras, a decorator, the function
         that it is handed to. `name` is the name of a lambda.

@@ -1,0 +1,56 @@
+"""Models of which nothing uses the loss: compiled, and neither trained nor evaluated."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.project import index as project
+from tfnanlint.rule import registry as rules
+from tfnanlint.syntax.source import Source
+
+RULES = [rule for rule in rules.load() if rule.code == "TFN504"]
+BUILT = (
+    "from tensorflow import keras\n\n"
+    "made = keras.Sequential([keras.layers.Dense(3, activation='tanh')])\n"
+    "made.compile(optimizer='adam', loss='binary_crossentropy')\n"
+    "other = keras.Sequential([keras.layers.Dense(1, activation='sigmoid')])\n"
+)
+TRAINED = "other.fit(x, y)\n"
+
+
+def noted(folder, files):
+    """Whether the one finding of the first file is a note."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    project.forget()
+    name = next(iter(files))
+    (found,) = flow.analyse(Source(str(folder / name), files[name]), RULES)
+    assert (found.certainty is Certainty.UNKNOWN) is bool(found.unreached)
+    return bool(found.unreached)
+
+
+@pytest.mark.parametrize(
+    ("more", "unused"),
+    [
+        (TRAINED, True),
+        (TRAINED + "made.predict(x)\n", True),
+        (TRAINED + "both = keras.Sequential([made, other])\n", True),
+        (TRAINED + "z = made(x)\n", True),
+        (TRAINED + "made.fit(x, y)\n", False),
+        (TRAINED + "made.evaluate(x, y)\n", False),
+        (TRAINED + "train(made)\n", False),
+        (TRAINED + "again = made\n", False),
+        (TRAINED + "models = [made, other]\n", False),
+        (TRAINED + "def f():\n    return made\n", False),
+        ("made.predict(x)\n", False),  # nothing is trained here: another file may do that
+    ],
+)
+def test_a_loss_that_nothing_computes_is_a_note(tmp_path, more, unused):
+    assert noted(tmp_path, {"train.py": BUILT + more}) is unused
+
+
+def test_a_file_that_imports_the_model_may_train_it(tmp_path):
+    files = {"model.py": BUILT + TRAINED, "run.py": "from model import made\nmade.fit(1, 2)\n"}
+    assert noted(tmp_path, files) is False
