@@ -12,7 +12,16 @@ from tfnanlint.idioms import quantities
 from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import CASTS, CONSTANTS, EQUALITIES, GREATER, LESS, MASK_LAYOUTS, RESHAPES, SUMS
+from tfnanlint.ops.traits import (
+    CASTS,
+    CONSTANTS,
+    EQUALITIES,
+    GREATER,
+    LESS,
+    MASK_LAYOUTS,
+    RESHAPES,
+    SUMS,
+)
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.value import Note, Value
 
