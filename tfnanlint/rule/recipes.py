@@ -446,8 +446,8 @@ def _in_order(
         return []
     if here.masks.keeps_positive(root) or _divides_to_zero(here, root):
         return exact
-    if _is_of_angle(here, root):
-        exact = []
+    if _is_of_angle(here, root) or is_divisor(here, root):
+        exact = []  # the choice gives 0 at 0, which is no divisor
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
