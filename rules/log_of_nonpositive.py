@@ -138,8 +138,8 @@ def grade(log: Site, edge: float, here: Context) -> Certainty | None:
 def is_excluded(log: Site, certainty: Certainty, edge: float, here: Context) -> bool:
     """Whether something in the program keeps the edge away, or asks for what is there."""
     x = log.value("x")
-    if x.lo >= 0 and here.only_drawn(log):
-        return True
+    if x.lo >= 0 and (here.only_drawn(log) or evidence.falling(x)):
+        return True  # with draws alone, or 0 only where a divisor is infinite
     if certainty is Certainty.MUST:
         return False
     if here.asserted(log, "x") or logarithm_arguments.is_replaced_beyond_limit(x):

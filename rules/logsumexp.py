@@ -89,7 +89,7 @@ def stable(log: Site, total: Site, exp: Site, guard: ast.expr | None, here: Cont
     )
     template = "tf.reduce_logsumexp({x}, axis={axis}, keepdims={keepdims})"
     if total.op.name == "tf.reduce_sum":
-        return here.rewrite(log, template, **keep)
+        return unshifted(log, exp, template, keep, here) or here.rewrite(log, template, **keep)
     if (
         guard is not None
         or total.given("keepdims")
@@ -106,6 +106,27 @@ def stable(log: Site, total: Site, exp: Site, guard: ast.expr | None, here: Cont
         return []
     return here.rewrite(
         log, f"{template} - tf.math.log(tf.cast(tf.shape({{x}})[{{axis}}], {{x}}.dtype))", **keep
+    )
+
+
+def unshifted(
+    log: Site, exp: Site, template: str, keep: dict[str, Any], here: Context
+) -> list[Fix]:
+    """The same without the maximum of all that is subtracted from the exponents and added to the
+    logarithm: `log(sum(exp(x - m))) + m`.
+    """
+    outer = next(iter(here.around(log.node)), None)
+    less = here.made_by(exp.value("x"), "tf.subtract")
+    peak = here.made_by(less.value("y"), "tf.reduce_max") if less is not None else None
+    if less is None or less.node is not exp.args["x"] or peak is None or peak.given("axis"):
+        return []
+    if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Add):
+        return []
+    shift = outer.right if outer.left is log.node else outer.left
+    if not isinstance(shift, ast.Name) or ast.dump(shift) != ast.dump(less.args["y"]):
+        return []
+    return here.rewrite(
+        log, template, **{**keep, "node": outer, "x": argument(less, "x", "exponents")}
     )
 
 

@@ -163,17 +163,17 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
         # the derivative of the root times that of the quotient is beyond 65504
         here.no_fix = "the gradient of the root overflows in float16: normalize in float32"
         return []
-    return (
-        here.rewrite(
-            quotient,
-            "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})",
-            title="use l2_normalize",
-            claim=Claim.SHIFTED,
-            cost=f"vectors shorter than {'1e-2' if half else '1e-6'} are scaled to less than 1; "
-            "others change by 2 units in the last place",
-            x=quotient.args[param],
-            axis=argument(reduction, "axis", "axis"),
-            eps="1e-4" if half else None,
-        )
-        + inside
+    normalized = here.rewrite(
+        quotient,
+        "tf.math.l2_normalize({x}, axis={axis}, epsilon={eps})",
+        title="use l2_normalize",
+        claim=Claim.SHIFTED,
+        cost=f"vectors shorter than {'1e-2' if half else '1e-6'} are scaled to less than 1; "
+        "others change by 2 units in the last place",
+        x=quotient.args[param],
+        axis=argument(reduction, "axis", "axis"),
+        eps="1e-4" if half else None,
     )
+    # with other readers the norm needs a repair of its own, which is one of this quotient as well
+    alone = half or here.only_reader(quotient, norm)
+    return normalized + inside if alone else inside + normalized

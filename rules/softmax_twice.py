@@ -50,6 +50,7 @@ from tfnanlint.api import (
     maker,
     rescued,
     rule,
+    softmax_by_hand,
 )
 
 PRODUCERS = {"tf.nn.softmax": ("softmax", "logits"), "tf.sigmoid": ("sigmoid", "x")}
@@ -94,19 +95,21 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def of_softmax(site: Site, here: Context) -> Iterator[Finding]:
-    """softmax(softmax(x)), the axis of both being the same."""
-    inner = made_by(site.value("logits"), "tf.nn.softmax", aligned=True)
-    if (
-        inner is None
-        or site.value("logits").origin is not inner
-        or site.const("axis", -1) != inner.const("axis", -1)
-    ):
+    """softmax(softmax(x)) along one axis; the inner one may be written by hand."""
+    inner = made_by(site.value("logits"), "tf.nn.softmax", "tf.divide", aligned=True)
+    if inner is None or site.value("logits").origin is not inner:
+        return
+    by_hand = softmax_by_hand.written(inner) if inner.op.name == "tf.divide" else None
+    if inner.op.name == "tf.divide" and by_hand is None:
+        return
+    source, axis = by_hand or (inner, inner.const("axis", -1))
+    if site.const("axis", -1) != axis:
         return
     fixes = here.rewrite(
         site,
         "{z}",
         node=site.args["logits"],
-        z=argument(inner, "logits", "logits"),
+        z=argument(source, "x" if by_hand else "logits", "logits"),
         title="pass the logits",
         claim=Claim.SHIFTED,
         cost="the result is that of a single softmax",

@@ -8,7 +8,9 @@ from typing import Final
 
 _TEST_FILE: Final = r"test_.*|.*_tests?|.*_?test_?utils|conftest"
 _TEST_PATH: Final = r"(?:^|[/\\_])tests?(?:[/\\_.]|$)"
-_UNTRAINED_FOLDER: Final = r".*/(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*"
+_UNTRAINED_FOLDER: Final = (
+    r"(?:.*/)?(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*"
+)
 _PASSED_FOLDERS: Final = frozenset("node_modules build dist venv site-packages __pycache__".split())
 _DISTRIBUTIONS: Final = frozenset(
     "numpy tensorflow keras tf_keras scipy pandas sklearn matplotlib absl tensorflow_probability "

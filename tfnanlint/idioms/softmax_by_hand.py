@@ -9,7 +9,7 @@ from typing import Final
 
 from tfnanlint.idioms.exponents import exponential_of
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import AXIS_INSERTIONS, FLOORS
 from tfnanlint.values.value import NO_CONSTANT, Value
 
@@ -47,6 +47,20 @@ def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:
         return site, False, axis
     total = _guarded_sum(site)
     return (None, False, None) if total is None else (total, True, axis)
+
+
+def written(quotient: Site) -> tuple[Site, int] | None:
+    """The exponential and the axis of `exp(x) / sum(exp(x))`; None where a quotient is none, or
+    more than that.
+    """
+    total, _, put_in = denominator(quotient)
+    exp, masked = numerator(widest(quotient.value("x")))
+    if total is None or exp is None or masked or not is_along_one_axis(total, put_in):
+        return None
+    axis = total.const("axis", None)
+    return (
+        (exp, axis) if type(axis) is int and same(total.value("x"), quotient.value("x")) else None
+    )
 
 
 def _guarded_sum(site: Site) -> Site | None:

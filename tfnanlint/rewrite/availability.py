@@ -447,9 +447,9 @@ class Reach:
 
     def idle(self, site: Site, edits: list[Edit]) -> list[list[ast.Assign]]:
         """The assignments in the function of a site whose names only what `edits` replace has read,
-        or other assignments of that name, and that compute a tensor and do nothing else: a group
-        for each name, read by what stands before it. What has a comment is left to its reader, what
-        has a name in the graph to the graph's.
+        or other assignments of that name, and that compute a tensor, or give a number, and do
+        nothing else: a group for each name, read by what stands before it. What has a comment is
+        left to its reader, what has a name in the graph to the graph's.
         """
         function = site.point.scope.node if site.point is not None else None
         if site.source is not self.source or not isinstance(
@@ -494,8 +494,8 @@ class Reach:
         return not all(any([span_of(use) in span for span in gone]) for use in inside.uses[name])
 
     def only_computes(self, statement: ast.Assign, site: Site) -> bool:
-        """Whether an assignment only computes a tensor, which has no name in the graph, and has no
-        comment.
+        """Whether an assignment only computes a tensor, which has no name in the graph, or gives a
+        number that is written there, and has no comment.
         """
         start = self.source.line_starts[statement.lineno - 1]
         above = self.source.line_text(statement.lineno - 1) if statement.lineno > 1 else ""
@@ -503,6 +503,8 @@ class Reach:
             start : self.source.span(statement).end
         ] or above.lstrip().startswith("#"):
             return False
+        if isinstance(statement.value, ast.Constant):
+            return isinstance(statement.value.value, (int, float))
         inside = nodes_in(statement.value)
         named = any(isinstance(node, ast.keyword) and node.arg in ("name", None) for node in inside)
         computed = any(isinstance(node, ast.Call) for node in inside) and not any(

@@ -97,7 +97,7 @@ def _mask_first(masked: Masked, here: Context, x: ast.expr) -> list[Fix]:
     ):
         return []
     mask, axis = choice.args["mask"], choice.args.get("axis")
-    tested = _written_again(x, mask) if not here.repeatable(x) else []
+    tested = written_again(x, mask) if not here.repeatable(x) else []
     # What is tested and computed from is written twice: it gets a name for both.
     hole = Named("inner", "{x}", {"x": x}) if tested else x
     kept = (
@@ -171,7 +171,7 @@ def _with_test(
         or not _is_inside(test, choice, here)
     ):
         return []
-    tested = _written_again(x, test) if isinstance(hole, Named) else []
+    tested = written_again(x, test) if isinstance(hole, Named) else []
     if tested:
         # What is tested and computed from is written twice: it gets a name for both.
         parts: list[Part] = [(node, "{inner}", {"inner": hole}) for node in tested]
@@ -221,7 +221,7 @@ def _with_both(
     )
 
 
-def _written_again(x: ast.expr, test: ast.expr) -> list[ast.expr]:
+def written_again(x: ast.expr, test: ast.expr) -> list[ast.expr]:
     """The places in a test at which an expression stands as it does elsewhere."""
     return [
         node

@@ -84,6 +84,8 @@ def _normalized(here: Context, site: Site, norm: Site) -> list[Fix]:
         return []
     if norm.value("axis").kind == "sequence" or not here.same(site.value("x"), norm.value("x")):
         return []
+    if not here.only_reader(site, norm):
+        return []  # the norm needs a repair of its own, which is one of this quotient as well
     eps = _named_epsilon(site)
     return here.rewrite(
         site,

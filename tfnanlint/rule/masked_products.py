@@ -10,7 +10,8 @@ from tfnanlint.ops.domains import filler
 from tfnanlint.ops.site import Site
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rule import recipes as repairs
-from tfnanlint.rule.registry import Context
+from tfnanlint.rule.input_masks import written_again
+from tfnanlint.rule.registry import Changed, Context
 
 # The function that is the product of a factor and a logarithm, and 0 where the factor is 0.
 PRODUCTS: Final = {"tf.math.log": "tf.math.xlogy", "tf.math.log1p": "tf.math.xlog1py"}
@@ -41,6 +42,7 @@ def masked_input(here: Context, masked: Masked) -> list[Fix]:
         test.node, test.point, site.point
     ):
         return []
+    again = [] if here.repeatable(x) else written_again(x, test.node)
     hole = x if here.repeatable(x) else Named("inner", "{x}", {"x": x})
     return here.rewrite(
         site,
@@ -49,5 +51,8 @@ def masked_input(here: Context, masked: Masked) -> list[Fix]:
         title="mask the input",
         claim=Claim.EQUAL_WHERE_FINITE,
         x=hole,
-        test=here.text(test.node),
+        # what is tested and computed from is named once for both
+        test=Changed(test.node, [(node, "{x}", {"x": hole}) for node in again])
+        if again
+        else here.text(test.node),
     )

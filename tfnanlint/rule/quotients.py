@@ -81,7 +81,7 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
         return repairs.under_the_root(here, [division])
     inside = repairs.roots(divisor) if division.op.name != "tf.math.rsqrt" else []
     if inside and division.differentiated is not Differentiated.NO:
-        return repairs.under_the_root(here, inside)
+        return repairs.under_the_root(here, inside, division)
     if (
         masked is not None and masked.choice.op.name in CLIPS or _absorbed(here, division)
     ) and not _is_nan_at_zero(division, param):

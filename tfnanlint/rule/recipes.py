@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Callable, Final, Iterable
+from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.identifiers import begins_with_epsilon
 from tfnanlint.conventions.texts import may_divide
@@ -15,10 +15,12 @@ from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
+from tfnanlint.idioms.late_guards import vanishes_with_root
 from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import logged
+from tfnanlint.idioms.quantities import factors
 from tfnanlint.ops.provenance import behind
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     ADDITIONS,
     DEVIATIONS,
@@ -32,7 +34,7 @@ from tfnanlint.ops.traits import (
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite import LINE
 from tfnanlint.rewrite.availability import Named, argument
-from tfnanlint.rewrite.epsilons import survives, written
+from tfnanlint.rewrite.epsilons import epsilon, survives, written
 from tfnanlint.rule.logarithms import (
     absorbed_bound,
     floor_of,
@@ -47,6 +49,7 @@ from tfnanlint.rule.registry import Changed, Context, Part
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.uses.uses import becomes_half
 from tfnanlint.values.value import Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
@@ -441,10 +444,10 @@ def _in_order(
     if option:
         here.no_fix = f"'{option}' adds an epsilon under this root: callers choose"
         return []
-    if here.masks.keeps_positive(root):
+    if here.masks.keeps_positive(root) or _divides_to_zero(here, root):
         return exact
-    if _is_of_angle(here, root):
-        exact = []
+    if _is_of_angle(here, root) or is_divisor(here, root):
+        exact = []  # the choice gives 0 at 0, which is no divisor
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
@@ -464,6 +467,27 @@ def _in_order(
     if len(parts) > 1:
         shifted = brief(here, root, shifted, most=3)
     return [*exact, *shifted] if exact_first else [*shifted, *exact]
+
+
+def _divides_to_zero(here: Context, root: Site) -> bool:
+    """Whether `divide_no_nan` divides something else by a root: the quotient is 0 where the root
+    is, and would be huge with a small number in its place.
+    """
+    rows = (row for row in _rows_around(root) if "no_nan" in here.source.code_on(row))
+    return any(
+        division.op.name == "tf.math.divide_no_nan"
+        and divides_by(division, root)
+        and not vanishes_with_root(division.value("x"), root)
+        for division in here.applications(rows)
+    )
+
+
+def _rows_around(site: Site) -> range:
+    """The rows of the function in which a site stands."""
+    function = site.point.scope.node if site.point is not None else None
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return range(0)
+    return range(function.lineno, (function.end_lineno or function.lineno) + 1)
 
 
 def _own_option(here: Context, root: Site) -> str:
@@ -616,17 +640,11 @@ def where_made(here: Context, root: Site) -> list[Fix]:
     """
     x = root.args.get("x")
     made = made_by(root.value("x"), "tf.subtract") if isinstance(x, ast.Name) else None
-    function = root.point.scope.node if root.point is not None else None
     if made is None or made.source is not here.source or made.point is None:
         return []
-    if (
-        not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-        or made.point.scope.node is not function
-    ):
+    if root.point is None or made.point.scope.node is not root.point.scope.node:
         return []
-    rows = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    divisions = here.applications(row for row in rows if may_divide(here.source.code_on(row)))
-    if not any([divides_by(division, made) for division in divisions]):
+    if not any([divides_by(division, made) for division in _divisions_around(here, root)]):
         return []
     eps = here.epsilon(root.value("x"))
     return here.rewrite(
@@ -636,6 +654,15 @@ def where_made(here: Context, root: Site) -> list[Fix]:
         claim=Claim.SHIFTED,
         cost=f"no gradient below {eps}",
         x=made.node,
+    )
+
+
+def _divisions_around(here: Context, site: Site, names: Iterable[str] = ()) -> Iterator[Site]:
+    """The op applications on lines with a division in the function of a site, and on lines with one
+    of some names.
+    """
+    return here.applications(
+        (row for row in _rows_around(site) if may_divide(here.source.code_on(row))), names
     )
 
 
@@ -700,16 +727,21 @@ def roots(value: Value) -> list[Site]:
     return [site for part in found for site in part] if all(found) else []
 
 
-def under_the_root(here: Context, inside: list[Site]) -> list[Fix]:
+def under_the_root(here: Context, inside: list[Site], quotient: Site | None = None) -> list[Fix]:
     """A small number under the roots that a divisor is made of: beside them it would leave their
-    gradient infinite.
+    gradient infinite. Where float16 is made of the quotient, it is one that float16 holds there.
     """
     if any(root.source is not here.source or root.point is None for root in inside):
         return []
-    parts = [part for part in (floored_root(here, root) for root in inside) if part is not None]
+    inside = [root for root in inside if root.value(root.op.main).zero] or inside
+    half = quotient is not None and becomes_half(quotient)
+    eps = epsilon("root", "float16", here.setup.epsilon) if half else ""
+    parts = [
+        part for part in (floored_root(here, root, eps) for root in inside) if part is not None
+    ]
     if len(parts) < len(inside):
         return []
-    eps = root_epsilon(here, inside[0], inside[0].op.main)
+    eps = eps or root_epsilon(here, inside[0], inside[0].op.main)
     return _sum_named_if_long(
         here,
         inside[0],
@@ -776,6 +808,7 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         why_no_floor(log, param, edge)
         or (why_not_alone(here, log) if edge == 0 and not value.known else "")
         or why_not_of_array(log)
+        or (why_not_of_divisor(here, log, value) if edge == 0 else "")
     )
     if node is None or here.no_fix:
         return []
@@ -801,6 +834,24 @@ def why_not_of_array(log: Site) -> str:
     if not isinstance(site, Site) or site.library != "np":
         return ""
     return "NumPy computed the value from data: repair the data where it is 0"
+
+
+def why_not_of_divisor(here: Context, log: Site, value: Value) -> str:
+    """Why the logarithm of a scale, by which the function, or another method, divides, too, gets no
+    floor: the quotient would stay infinite; empty for any other.
+    """
+    parts = [plain(part) for part in (value, *factors(value)) if not part.exact]
+    node = log.args.get("x")
+    names = [node.attr] if isinstance(node, ast.Attribute) else []
+    for division in _divisions_around(here, log, names):
+        if division.op.name not in QUOTIENTS or not division.given("y"):
+            continue
+        divisor = division.value("y")
+        if divisor.positive or divisor.guarded:
+            continue
+        if any(same(part, plain(one)) for part in parts for one in (divisor, *factors(divisor))):
+            return "the same value is a divisor, too: keep it above 0 where it is computed"
+    return ""
 
 
 def why_not_alone(here: Context, log: Site) -> str:

@@ -347,6 +347,16 @@ class Context:
         """
         return flattened(root, self.module) or self.masks.keeps_positive(root)
 
+    def only_reader(self, reader: Site, site: Site) -> bool:
+        """Whether nothing else in its function reads what a site gives: it stands in its reader, or
+        in a helper, or its name is read there only.
+        """
+        if site.point is None or reader.point is None or site.point.scope is not reader.point.scope:
+            return True
+        return self.source.span(site.node) in self.source.span(reader.node) or endings_of(
+            site.point.scope, self.module
+        ).only_read_in(site.node, set(nodes_in(reader.node)))
+
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient
         flows back from it.

@@ -363,6 +363,26 @@ class Endings:
                 queue += made
         return True
 
+    def becomes_half(self, node: ast.AST) -> bool:
+        """Whether a cast makes float16 of what an expression gives, or of something made of it."""
+        around = self._around(node)
+        if any(_halved(self._above(whole, node)) for whole in around):
+            return True
+        queue = [definition for whole in around for definition in self._made(whole)]
+        seen: set[Definition] = set()
+        while queue:
+            definition = queue.pop()
+            if definition in seen:
+                continue
+            seen.add(definition)
+            for use in definition.uses:
+                if type(use.whole) in _BODIES:
+                    continue
+                if _halved(self._above(use.whole, use.node)):
+                    return True
+                queue += self._made(use.whole)
+        return False
+
     def unread(self, node: ast.AST) -> bool:
         """Whether an expression is assigned to a name of this function that is never read."""
         return self._scope.function is not None and any(
@@ -562,6 +582,20 @@ def _decides(node: ast.AST, point: Point, interpreter: Engine, depth: int) -> bo
     )
 
 
+def becomes_half(site: Any) -> bool:
+    """Whether a cast in its function makes float16 of what a site gives, or of something made of
+    it.
+    """
+    point = site.point
+    return (
+        point is not None
+        and point.over is None
+        and hasattr(site.node, "lineno")
+        and "float16" in point.scope.module.source.text
+        and endings_of(point.scope, point.scope.module).becomes_half(site.node)
+    )
+
+
 def absorbed(site: Any) -> bool:
     """Whether all that becomes of what a site gives is 0 where that is -Inf, with a gradient of 0:
     it is added to something and that given to an exponential, a softplus or a sigmoid.
@@ -646,13 +680,22 @@ def _ends(above: list[tuple[Any, ast.AST]], calls: frozenset[str]) -> bool:
 
 def _rounded(call: ast.Call) -> bool:
     """Whether a call makes whole numbers: `tf.cast(x, tf.int32)`, `x.astype("int64")`."""
-    if leaf(call.func) not in _CASTS:
-        return False
-    given = call.args[-1:] + [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    return any(_WHOLE.fullmatch(dtype) is not None for dtype in _dtypes_of_cast(call))
+
+
+def _halved(above: list[tuple[Any, ast.AST]]) -> bool:
+    """Whether a cast to float16 stands around a part of an expression."""
     return any(
-        _WHOLE.fullmatch(str(one.value) if isinstance(one, ast.Constant) else leaf(one)) is not None
-        for one in given
+        isinstance(outer, ast.Call) and "float16" in _dtypes_of_cast(outer) for outer, _ in above
     )
+
+
+def _dtypes_of_cast(call: ast.Call) -> list[str]:
+    """The words that may name the dtype of a cast; [] for another call."""
+    if leaf(call.func) not in _CASTS:
+        return []
+    given = call.args[-1:] + [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    return [str(one.value) if isinstance(one, ast.Constant) else leaf(one) for one in given]
 
 
 def _fetched(call: ast.Call) -> bool:
