@@ -46,7 +46,7 @@ from tfnanlint.api import (
     traits,
 )
 
-CHOOSING = frozenset((*traits.FILTERS, *traits.GATHERS))
+CHOOSING = frozenset((*traits.FILTERS, *traits.GATHERS, "tf.strided_slice"))
 SMALL_INTEGERS = ("uint8", "int16", "int8")
 RESULTS = {
     "tf.reduce_mean": "mean of filtered elements: if none is left, the result is NaN (0 / 0)",
@@ -63,7 +63,7 @@ RESULTS = {
     "TFN107",
     "mean-of-nothing",
     on="tf.reduce_mean tf.reduce_max tf.reduce_min tf.math.reduce_variance tf.math.reduce_std",
-    needs="boolean_mask dynamic_partition gather",
+    needs="boolean_mask dynamic_partition gather [",
     silent="MAY/NO/DOUBTFUL",
     fixes="divide_no_nan",
 )

@@ -32,7 +32,7 @@ ITEMS = {
     "callers": "callers that are not called; recursion; callers that are called; handlers in dicts; settings in dicts; differentiated; defaults; losses that callers hand to what compiles them; functions of Lambda layers; functions of loops; objects that are called",
     "weights": "weights of layers; initial values; weights of samples; differentiated; constraints",
     "classes": "attributes from __init__; attributes assigned twice; attributes joined over methods; attributes from build and call; inheritance; properties; "
-    "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members",
+    "instances held in attributes; TF1 model classes; attributes of an instance; what an object was made with; class attributes and static members; an attribute that the nearer __init__ sets anew",
     "layers_and_models": "activation as a string; activation as a function; activation as a layer; layers.Activation; "
     "keras.activations; activation as a lambda; Sequential; model.predict; functional; subclassed; tf.layers; "
     "slim; tf.estimator; loss as a function; loss as a string; loss as a class; losses in a list and a dict; "
@@ -50,6 +50,7 @@ ITEMS = {
     "config objects; argparse; flags; gin defaults; epsilon-like names; differentiated",
     "python": "conditional imports; match; walrus; comprehensions; generators; with; try; global; nonlocal; augmented assignment; "
     "star unpacking; f-strings; async; type aliases; names shadowed; names rebound; modules that look like TensorFlow; "
+    "elements that a test chooses are replaced; `**kwargs` over defaults; a star before the end of the parameters; "
     "differentiated",
 }
 ALSO = {"dtypes": ("mixed_precision", "floatx")}  # files whose settings hold for the whole file

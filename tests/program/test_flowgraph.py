@@ -56,3 +56,10 @@ def readers(text: str, name: str) -> dict[int, list[int]]:
 )
 def test_what_an_exception_leaves_is_read(text, expected):
     assert readers(text, "y") == expected
+
+
+def test_what_is_deleted_unread_is_dead():
+    body = Source("f.py", "def f(x):\n    y = g(x)\n    z = h(y)\n    del y, z\n").tree.body[0]
+    made = FlowGraph(body).definitions
+    assert not made["y"][0].is_dead
+    assert made["z"][0].is_dead

@@ -638,6 +638,11 @@ class Gradients:
             value = queue.pop()
             if value.kind == "sequence" and isinstance(value.obj, tuple):
                 queue += value.obj
+            if isinstance(value.origin, Note) and value.origin.options:
+                if id(value.origin) not in seen:
+                    seen.add(id(value.origin))
+                    queue += value.origin.options
+                continue
             origin = site_behind(value)
             if origin is None or id(origin) in seen:
                 continue

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from tfnanlint.ops.families.variables import VARIABLES
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import Note, Value
 
 _UNMOVED = frozenset(("number", "string", "none", "shape", "array", "module", "nothing"))
 
@@ -49,9 +49,13 @@ def depending_on(
 
 
 def _parts(values: Iterable[Value]) -> Iterator[Value]:
-    """Values, and the elements of lists in their place."""
+    """Values; in place of lists their elements, in place of what is one of several (branches,
+    returns) each of those.
+    """
     for value in values:
-        if value.kind == "sequence" and isinstance(value.obj, tuple):
+        if isinstance(value.origin, Note) and value.origin.options:
+            yield from _parts(value.origin.options)
+        elif value.kind == "sequence" and isinstance(value.obj, tuple):
             yield from _parts(value.obj)
         else:
             yield value

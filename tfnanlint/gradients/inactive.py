@@ -48,6 +48,9 @@ def rigid(
             continue
         if _fed(one.origin, fed):
             continue
+        if isinstance(one.origin, Note) and one.origin.options and len(queue) < limit:
+            queue += one.origin.options  # one of several branches or returns: each of them counts
+            continue
         if origin is not None and (
             origin in seen
             or origin.op.name in NO_GRADIENT

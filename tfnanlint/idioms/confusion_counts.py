@@ -51,6 +51,29 @@ def all_vanish(divisor: Value, division: Site) -> bool:
     return False
 
 
+def are_counters(divisor: Value, division: Site) -> bool:
+    """Whether a value is a sum of variables that start at 0 and add up sums, in other functions
+    than the one that divides: 0 where it divides first, as the result of a metric may be asked for,
+    and where the sums are 0.
+    """
+    parts = _parts(divisor, 4)
+    return 0 < len(parts) <= _MOST and all([_counts_from_zero(part, division) for part in parts])
+
+
+def _counts_from_zero(variable: Site, division: Site) -> bool:
+    ev = variable.interpreter
+    if variable.op.name not in VARIABLES or ev is None or division.point is None:
+        return False
+    increments = ev.increments(variable) if _from_zero(variable) else None
+    if not increments or not all([_is_sum(one) for one in increments]):
+        return False
+    return not ev.assigns(variable, division.point.scope, division.node.lineno)
+
+
+def _is_sum(increment: Value) -> bool:
+    return made_by(plain(widest(plain(increment))), *SUMS) is not None
+
+
 def _tallies(value: Value) -> list[Site]:
     """The sums that a value is made of by adding and scaling, or that the variables in it add up;
     [] where something else is in it.
@@ -93,7 +116,11 @@ def _from_zero(variable: Site) -> bool:
 
 def _added_up(variable: Site) -> Site | None:
     """The sum that a variable which starts with 0 is told to add up."""
-    given = variable.interpreter.assigned(variable) if variable.interpreter is not None else []
+    ev = variable.interpreter
+    if ev is None:
+        return None
+    increments = ev.increments(variable)
+    given = ev.assigned(variable) if increments is None else increments
     added = [one for one in given if not (one.exact and one.lo == 0)]
     return made_by(plain(widest(plain(added[0]))), *SUMS) if len(added) == 1 else None
 

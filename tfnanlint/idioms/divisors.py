@@ -303,6 +303,11 @@ def _is_sum_of_counts(division: Site, divisor: Value, masks: Masks) -> bool:
     return division.given("x") and confusion_counts.all_vanish(divisor, division)
 
 
+def _is_by_counters(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is by variables that count from 0: the result of a metric."""
+    return confusion_counts.are_counters(divisor, division)
+
+
 def _is_by_whole_counts(division: Site, divisor: Value, masks: Masks) -> bool:
     """Whether a quotient of whole numbers, of which `/` makes floats, is by a sum of counts."""
     whole = division.op.name == "tf.divide" and divisor.dtype in ("int32", "int64")
@@ -332,6 +337,7 @@ _SUMS_THAT_VANISH: Final = (
         "the sum of two values that can both be 0",
     ),
     (_is_sum_of_counts, "a sum of counts that can all be 0"),
+    (_is_by_counters, "what variables have added up, which start at 0"),
     (_is_by_products_cut_off, "a sum of products that can all be 0"),
     (_is_by_union, "the union of two areas that can both be 0"),
     (_is_by_free_union, "the union of two areas, one of which can be any number"),

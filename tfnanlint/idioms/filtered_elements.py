@@ -1,5 +1,5 @@
 """Elements chosen by a condition, of which none may be left: `tf.boolean_mask(x, mask)`,
-`tf.gather(x, tf.where(mask))`, and what is computed from such element by element.
+`x[mask]`, `tf.gather(x, tf.where(mask))`, and what is computed from such element by element.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def filter_of(value: Value, depth: int = 8) -> Site | None:
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
         return None
-    if site.op.name in FILTERS or _picks_by_test(site):
+    if site.op.name in FILTERS or site.by_mask or _picks_by_test(site):
         return site
     if site.op.passes:
         return filter_of(site.value(site.op.passes), depth - 1)
@@ -95,7 +95,7 @@ def filtered_axis(value: Value, depth: int = 8) -> int | None:
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
         return None
-    if site.op.name in FILTERS or site.op.name in GATHERS:
+    if site.op.name in FILTERS or site.by_mask or site.op.name in GATHERS:
         return 0
     if site.op.name == "tf.expand_dims":
         inner = filtered_axis(site.value("x"), depth - 1)
@@ -150,6 +150,8 @@ def _condition_of(chosen: Site) -> Value | None:
     """The condition by which elements were chosen."""
     if chosen.given("mask"):
         return plain(chosen.value("mask"))
+    if chosen.mask is not None:
+        return plain(chosen.mask)
     if not chosen.given("indices"):
         return None
     indices = made_by(plain(chosen.value("indices")), "tf.where")

@@ -18,6 +18,7 @@ from tfnanlint.ops.provenance import Walk, behind, widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
+    COMPLEX_PARTS,
     CONSTANTS,
     FLOAT_CASTS,
     GREATER,
@@ -28,6 +29,7 @@ from tfnanlint.ops.traits import (
     OF_ONE_SIGN,
     ONE_SIDED,
     SEGMENT_SUMS,
+    SPECTRA,
 )
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
@@ -117,7 +119,8 @@ _KEPT_ABOVE: Final[tuple[Callable[[Value], bool], ...]] = (
 
 def is_magnitude(x: Value) -> bool:
     """Whether a value is the square, magnitude, root, direction or `exp(v) - 1` of a value of which
-    nothing is known, or a sum of such: 0, or below, only where that is.
+    nothing is known, or a sum of such: 0, or below, only where that is. Not of a spectrum, which
+    is 0 for silence.
     """
     x = widest(plain(x))
     negation = made_by(x, "tf.negative")
@@ -130,7 +133,19 @@ def is_magnitude(x: Value) -> bool:
     if site.op.name == "tf.add":  # a sum of what is not known has no bounds
         return all(is_magnitude(site.value(param)) for param in ("x", "y"))
     part = site.value("x")
+    if _is_of_spectrum(part):
+        return False
     return not part.known or handed_in(part) or is_magnitude(part)
+
+
+def _is_of_spectrum(part: Value) -> bool:
+    """Whether a value is the spectrum of a signal, or its real or imaginary part: each bin is 0
+    where the signal is silent, as where it was padded.
+    """
+    inner = plain(part)
+    complex_part = made_by(inner, *COMPLEX_PARTS)
+    inner = inner if complex_part is None else plain(complex_part.value(complex_part.op.main))
+    return made_by(inner, *SPECTRA) is not None
 
 
 def _magnitude_op(x: Value) -> Site | None:

@@ -22,14 +22,17 @@ from tfnanlint.ops.traits import (
     BEND_NAMES,
     BENDING_LAYERS,
     BENDS,
+    FILLS,
     LINEAR_SUMS,
     LINEAR_TIMES_CONSTANT,
     SLICES,
     VARIABLES,
+    is_random,
 )
 from tfnanlint.values.value import NO_CONSTANT, Note, Value
 
 _DEPTH: Final = 40
+_MADE_OF_SHAPES: Final = (*FILLS, "tf.constant", "tf.range", "tf.linspace")
 _ACTIVATION: Final = LAYERS + "Activation"
 FUNCTIONAL_MODEL: Final = "keras.Model"
 
@@ -48,14 +51,18 @@ CONSTANT: Final = Pieces(False)
 
 
 def pieces(value: Value, x: Value, depth: int = _DEPTH) -> Pieces | None:
-    """How a value depends on `x`, where it is piecewise linear in it; None where it is curved, or
-    that is not known.
+    """How a value depends on `x`, where it is piecewise linear in it, or is in one of several ways
+    in which it can arise; None where it is curved, or that is not known.
     """
     if same(value, x):
         return Pieces(True)
     if value.is_number or value.const is not NO_CONSTANT:
         return CONSTANT
-    origin = behind(unfolded(value))
+    whole = unfolded(value)
+    if isinstance(whole.origin, Note) and whole.origin.options and depth:
+        ways = [pieces(one, x, depth - 1) for one in whole.origin.options]
+        return next((one for one in ways if one is not None and one.bends), ways[0])
+    origin = behind(whole)
     if not isinstance(origin, Site):
         # A parameter or an attribute beside x is taken for constant; what a call gives that is not
         # followed may be made of x.
@@ -88,7 +95,7 @@ def _of_site(site: Site, inner: Callable[[Value], Pieces | None], depth: int) ->
         return _of_layer(site, inner, depth)
     name = site.op.name
     operands = _elements(site.value(param) for param in site.args if param not in SETTINGS)
-    if name in VARIABLES:
+    if name in VARIABLES or is_random(name) or name in _MADE_OF_SHAPES:
         return CONSTANT
     if site.op.passes:
         return inner(site.value(site.op.passes))

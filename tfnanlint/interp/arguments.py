@@ -10,7 +10,7 @@ import re
 from typing import Any, Callable
 
 from tfnanlint.program import functions as callables
-from tfnanlint.program.functions import Collected, Function, Handed, Keywords, Starred
+from tfnanlint.program.functions import Collected, Function, Handed, Keywords, Spread, Starred
 from tfnanlint.program.mutation import Mutated
 from tfnanlint.program.scope import (
     Assigned,
@@ -111,7 +111,22 @@ def arguments_of(
     ev: Evaluator, call: ast.Call, point: Point
 ) -> tuple[list[Binding], dict[str, Binding], bool]:
     found = callables.arguments(call, point)
-    return found if found[2] else _spread_out(ev, call, point) or found
+    if found[2]:
+        return found
+    known = _spread_out(ev, call, point)
+    if known is not None:
+        return known
+    positional, keywords, complete = found
+    last = call.args[-1] if call.args else None
+    if isinstance(last, ast.Starred) and _is_all_that_hides(call):
+        positional = [*positional, Spread(Assigned(last.value, point))]
+    return positional, keywords, complete
+
+
+def _is_all_that_hides(call: ast.Call) -> bool:
+    """Whether the last positional argument of a call is its only one with a star."""
+    stars = sum([isinstance(one, ast.Starred) for one in call.args])
+    return stars == 1 and all([one.arg is not None for one in call.keywords])
 
 
 def _spread_out(
@@ -184,6 +199,19 @@ def pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Bindi
         return None
     written = callables.collected(binding.node, binding.point)
     return written | stored if written is not None else None
+
+
+def handed_keywords(ev: Evaluator, node: ast.expr, point: Point) -> list[dict[str, Binding]] | None:
+    """What each call of a function hands to the `**kwargs` that a name stands for; None where it
+    stands for something else, or no call is seen, or one that hides what it hands over.
+    """
+    binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    if not isinstance(binding, Keywords):
+        return None
+    name = binding.function.node.args.kwarg.arg
+    rests = [bound.get(name) for bound in ev.arguments_of(binding.function)]
+    seen = [rest.items for rest in rests if isinstance(rest, Collected)]
+    return seen if seen and len(seen) == len(rests) else None
 
 
 def _given_none(ev: Evaluator, function: Function) -> bool:

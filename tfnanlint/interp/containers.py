@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
-from tfnanlint.interp.arguments import written_out
+from tfnanlint.interp.arguments import handed_keywords, written_out
 from tfnanlint.interp.names import fallback, is_supposed, settable, small
 from tfnanlint.ops.frameworks import ANY_WEIGHT, TRAINED_WEIGHTS
 from tfnanlint.ops.relations.parts import taken
@@ -157,6 +157,10 @@ class Containers:
         for key, value in zip(node.keys, node.values):
             if isinstance(key, ast.Constant):
                 items[key.value] = ev.evaluate(value, point)
+                continue
+            handed = handed_keywords(ev, value, point) if key is None else None
+            if handed is not None:
+                items = _overridden(ev, items, handed)
                 continue
             more = (
                 self._of_pairs(ev, self.filled(ev, ev.evaluate(value, point)))
@@ -384,7 +388,7 @@ class Containers:
             return self.iterated(ev, whole)
         elif whole.kind == "shape":
             return _extent(whole)
-        elif _is_selection(whole, node.slice, point):
+        elif _is_selection(ev, whole, node.slice, point):
             return self._selected(ev, node, whole, point)
         read = (
             self._keyword(ev, node.value, node.slice, None, point)
@@ -960,13 +964,35 @@ def _extent(shape: Value) -> Value:
     )
 
 
-def _is_selection(whole: Value, index: ast.expr, point: Point) -> bool:
+def _is_selection(ev: Evaluator, whole: Value, index: ast.expr, point: Point) -> bool:
     """Whether an index takes elements of a tensor or array, or of something whose elements are
     known.
     """
     if whole.kind in ("tensor", "array") or whole.known:
         return True
-    return whole.kind == "unknown" and (whole.nan or whole.inf or _is_mask(index, point))
+    if whole.kind != "unknown":
+        return False
+    return whole.nan or whole.inf or _is_mask(index, point) or _is_tensor_of_marks(ev, index, point)
+
+
+def _is_tensor_of_marks(ev: Evaluator, index: ast.expr, point: Point) -> bool:
+    """Whether an index is a tensor of booleans, which no dict or list takes."""
+    if not isinstance(index, (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp)):
+        return False
+    mask = ev.evaluate(index, point)
+    return mask.kind == "tensor" and mask.dtype == "bool"
+
+
+def _overridden(
+    ev: Evaluator, items: dict[Any, Value], handed: list[dict[str, Binding]]
+) -> dict[Any, Value]:
+    """The items of `{**defaults, **kwargs}`: the default where no call hands over another value."""
+    found = dict(items)
+    for key in dict.fromkeys([name for one in handed for name in one]):
+        given = [one[key].value(ev) for one in handed if key in one]
+        is_left = key in items and len(given) < len(handed)
+        found[key] = ev.joined([*([items[key]] if is_left else ()), *given])
+    return found
 
 
 def _is_mask(index: ast.expr, point: Point) -> bool:

@@ -500,6 +500,9 @@ class Engine(Evaluator):
     def assigned(self, variable: Site) -> list[Value]:
         return self.variables.assigned(self, variable)
 
+    def increments(self, variable: Site) -> list[Value] | None:
+        return self.variables.increments(self, variable)
+
     def assigns(self, variable: Site, scope: Scope, above: float = INF) -> bool:
         return self.variables.assigns(self, variable, scope, above)
 

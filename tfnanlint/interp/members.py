@@ -35,7 +35,7 @@ from tfnanlint.program.scope import (
     Point,
     unrefined,
 )
-from tfnanlint.syntax.access_paths import root_of
+from tfnanlint.syntax.access_paths import leaf, path_of, root_of
 from tfnanlint.syntax.nodes import ATTRIBUTE, display, nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import Fields
@@ -223,10 +223,13 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
     for cls in classes:
         nearest, mended = None, records.mended(ev, cls, attr)
         whole.rounds += [mended] if mended is not None else []
+        settled = False
         for one in ev.lineage(cls):
             for method_name in one.assigners(attr):
                 method = one.methods[method_name]
                 if mended is not None and begins_last(method):
+                    continue
+                if settled and method_name == "__init__":
                     continue
                 handed = _handed_to_base(ev, cls, one, method, attr)
                 if handed:
@@ -244,6 +247,7 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
                     if passing
                     else made
                 )
+            settled = settled or _settles(one, attr)
             if mended is None:
                 nearest = nearest or one.scope.at(attr)
                 whole.rounds += records.made_with(ev, one, attr)
@@ -280,6 +284,23 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
         if not whole.rounds
         else Fixed(unknown())
     )
+
+
+def _settles(cls: ClassObject, attr: str) -> bool:
+    """Whether the `__init__` of a class sets an attribute in any case, after what it runs of its
+    bases: what theirs set does not last.
+    """
+    method = cls.methods.get("__init__")
+    if method is None or "__init__" not in cls.assigners(attr) or not method.node.args.args:
+        return False
+    path = f"{method.node.args.args[0].arg}.{attr}"
+    for statement in reversed(method.node.body):
+        if isinstance(statement, ast.Assign) and path in map(path_of, statement.targets):
+            return True
+        inner = [node for node in nodes_in(statement) if isinstance(node, ast.Call)]
+        if any([leaf(call.func) == "__init__" for call in inner]):
+            return False
+    return False
 
 
 def _handed_to_base(

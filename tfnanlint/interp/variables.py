@@ -22,7 +22,8 @@ from tfnanlint.ops.frameworks import (
     TRAINING_METHODS,
     VARIABLE_CHANGES,
 )
-from tfnanlint.ops.site import Site
+from tfnanlint.ops.provenance import site_behind
+from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.program.functions import Function, Handed, Instance
 from tfnanlint.program.module import Module
@@ -97,6 +98,16 @@ def _is_read_in_function(made: ast.expr, module: Module) -> bool:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             read |= {inner.id for inner in nodes_in(node) if isinstance(inner, ast.Name)}
     return not names or not names.isdisjoint(read)
+
+
+def _added_to(variable: Site, value: Value) -> Value | None:
+    """The other operand of a sum with what a variable holds, as `v.assign(v + x)` leaves."""
+    total = made_by(value, "tf.add")
+    for param, other in (("x", "y"), ("y", "x")) if total is not None else ():
+        held = site_behind(total.value(param))
+        if held is not None and held.node is variable.node:
+            return total.value(other)
+    return None
 
 
 class Variables:
@@ -265,6 +276,23 @@ class Variables:
         return [
             given.value(ev) for _, given in self._changes(ev, variable.node, variable.point.module)
         ]
+
+    def increments(self, ev: Evaluator, variable: Site) -> list[Value] | None:
+        """What a file adds to the variable that a site makes, which it sets back to 0 at most; None
+        where it leaves something else in it.
+        """
+        if variable.point is None or not isinstance(variable.node, ast.Call):
+            return None
+        added: list[Value] = []
+        for sign, given in self._changes(ev, variable.node, variable.point.module):
+            value = given.value(ev)
+            if sign == "" and value.exact and value.lo == 0:
+                continue
+            summand = _added_to(variable, value) if sign == "" else value
+            if summand is None or sign not in ("", "+"):
+                return None
+            added.append(summand)
+        return added
 
     def assigns(self, ev: Evaluator, variable: Site, scope: Scope, above: float = INF) -> bool:
         """Whether a function assigns something to the variable that a site makes, in a row above

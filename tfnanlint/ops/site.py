@@ -180,10 +180,16 @@ class Site:
     @property
     def by_mask(self) -> bool:
         """Whether it takes elements by a mask (`x[x > 0]`), perhaps none."""
+        mask = self.mask
+        return mask is not None and mask.dtype == "bool"
+
+    @property
+    def mask(self) -> Value | None:
+        """The index of a subscript that may be a mask; None for places and slices."""
         index = self.node.slice if isinstance(self.node, ast.Subscript) else None
         if index is None or self.interpreter is None or type(index) in _PLACES:
-            return False
-        return self.interpreter.evaluate(index, self.point).dtype == "bool"
+            return None
+        return self.interpreter.evaluate(index, self.point)
 
     @property
     def params(self) -> list[str]:

@@ -297,6 +297,10 @@ VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.va
 _RANDOM_TENSORS: Final = ("tf.random.", "K.random_", "K.truncated_normal", "keras.random.")
 _RANDOM: Final = (*_RANDOM_TENSORS, "np.random.")
 
+# Spectra of signals: exactly 0 in all bins of a frame of silence.
+SPECTRA: Final = ("tf.signal.stft", "tf.signal.fft", "ops.stft", "ops.fft")
+COMPLEX_PARTS: Final = ("tf.abs", "tf.math.real", "tf.math.imag")
+
 # Elementwise.
 POINTWISE: Final = frozenset(
     (

@@ -498,6 +498,18 @@ class Walk(Branching):
                 if (held := self.scope.at(path)) is not None:
                     self._change(path, Lent, held)
 
+    def _left_by_mask(self, held: Binding, owner: str, index: ast.expr) -> Binding | None:
+        """What `x[x == 0] = 1` leaves as it was: the elements for which the test does not hold;
+        None for other stores.
+        """
+        here = self.scope.here()
+        made = unrefined(here.lookup(index.id)) if isinstance(index, ast.Name) else None
+        if isinstance(made, Assigned) and made.point.path_binding(root_of(owner), owner) is held:
+            index = made.node
+        if not isinstance(index, (ast.Compare, ast.UnaryOp, ast.BinOp, ast.Call)):
+            return None
+        return Refined(held, owner, index, False, here)
+
     def _overwritten(self, path: str, call: ast.Call) -> None:
         """`np.exp(a, out=b)`: what the function gives, for every name of the array."""
         base = self.scope.at(path)
@@ -618,7 +630,8 @@ class Walk(Branching):
         aliases = self._aliases(owner) if owner is not None else []  # as they are before the store
         if kind is SUBSCRIPT and owner is not None and (held := self._held(owner)) is not None:
             key = written_key(node.slice)
-            self._change(owner, lambda held: Stored(held, key, binding), held)
+            left = self._left_by_mask(held, owner, node.slice)
+            self._change(owner, lambda held: Stored(left or held, key, binding), held)
             whole = viewed(held)
             # `row = table[i]; row[j] = x`
             if whole is not None and (under := self._held(whole)) is not None:

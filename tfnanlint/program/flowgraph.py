@@ -34,11 +34,11 @@ class Definition:
         self.name = name
         self.whole = whole
         self.uses: list[Use] = []
-        self.is_overwritten = False  # a later one of its name takes its place somewhere
+        self.is_overwritten = False  # a later one takes its place somewhere, or `del` ends it
 
     @property
     def is_dead(self) -> bool:
-        """Whether another definition takes its place before it is read."""
+        """Whether another definition or a `del` takes its place before it is read."""
         return self.is_overwritten and not self.uses
 
 
@@ -232,7 +232,8 @@ class FlowGraph:
                 self._read(target, reaching)
         for target in node.targets:
             if isinstance(target, ast.Name):
-                reaching.pop(target.id, None)
+                for definition in reaching.pop(target.id, ()):
+                    definition.is_overwritten = True
         return reaching
 
     def _import(self, node: Any, reaching: Reaching) -> Reaching:

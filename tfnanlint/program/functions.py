@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -16,7 +17,16 @@ from tfnanlint.ops.table import SYNONYMS, Op
 from tfnanlint.program.attributes import SETTING, Spelled, assigned_attributes, sets, spelled_names
 from tfnanlint.program.decorators import decorator_leaf, given_back, hands_on
 from tfnanlint.program.mutation import Bindings, parted
-from tfnanlint.program.scope import Assigned, Binding, Fixed, Point, Scope, Stored, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Fixed,
+    Iterated,
+    Point,
+    Scope,
+    Stored,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import CONSTANT, NAME, STARRED, display, nodes_in, statements_in
 from tfnanlint.values.evaluator import Evaluator, Module
@@ -484,6 +494,8 @@ def bind_parameters(
     """
     spec = function.node.args
     names, known, defaults = signature_of(spec)
+    if positional and isinstance(positional[-1], Spread):
+        positional = [*positional[:-1], *_filling(positional, keywords, names, defaults)]
     bound: dict[str, Binding] = dict(zip(names, positional))
     if spec.vararg:
         rest = positional[len(names) :]
@@ -514,6 +526,20 @@ def bind_parameters(
         if name not in bound:
             bound[name] = missing or Fixed(Value(kind="unknown"))
     return parted(bound, function) if len(bound) > 1 else bound
+
+
+def _filling(
+    positional: list[Binding],
+    keywords: dict[str, Binding],
+    names: Sequence[str],
+    defaults: Mapping[str, ast.expr],
+) -> list[Binding]:
+    """What the sequence of an unknown length that ends positional arguments surely gives: an
+    element for each parameter without a default.
+    """
+    left = names[len(positional) - 1 :]
+    wanted = [name for name in left if name not in defaults and name not in keywords]
+    return [positional[-1]] * len(wanted)
 
 
 def without_none(note: ast.expr | None) -> ast.expr | None:
@@ -678,6 +704,10 @@ class Keywords(Binding):
     def __init__(self, function: Function):
         self.kept = Value(kind="dict")
         self.function = function
+
+
+class Spread(Iterated):
+    """An element of a sequence of an unknown length that `*` hands over."""
 
 
 class Starred(Binding):

@@ -12,7 +12,7 @@ from tfnanlint.ops.frameworks import CALL_METHODS, PARAMETRIZING
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS, Op
-from tfnanlint.ops.traits import CASTS
+from tfnanlint.ops.traits import CASTS, EQUALITIES, GREATER, LESS, LOGICAL, NAN_TESTS
 from tfnanlint.program.functions import Handed
 from tfnanlint.program.scope import (
     Assigned,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 12  # expressions and names inside of each other; below may stand anything
 _OF_TENSORS = frozenset(("shape", "dtype"))
+_TESTS = frozenset((*EQUALITIES, *GREATER, *LESS, *LOGICAL, *NAN_TESTS, *CASTS))
 _NONE: frozenset[str] = frozenset()
 
 
@@ -98,6 +99,8 @@ class Stems:
                 and self.may(node.operand, point, depth - 1)
             )
         if kind is ast.Subscript:
+            if "tf.strided_slice" in self.names and self._is_test(node.slice, point, depth - 1):
+                return True
             return self.may(node.value, point, depth - 1)
         if kind is ast.Attribute:
             return self._of_attribute(node, point, depth - 1)
@@ -108,6 +111,23 @@ class Stems:
             or self.may(node.body, point, depth - 1)
             or self.may(node.orelse, point, depth - 1)
         )
+
+    def _is_test(self, index: ast.expr, point: Point, depth: int) -> bool:
+        """Whether an index is a test, or a name that was given one: `x[x > 0]`."""
+        kind = type(index)
+        if kind is ast.Compare:
+            return True
+        if depth == 0:
+            return False
+        if kind is ast.UnaryOp:
+            return self._is_test(index.operand, point, depth - 1)
+        if kind is ast.BinOp:
+            return isinstance(index.op, (ast.BitAnd, ast.BitOr))
+        if kind is ast.Call:
+            op = self.interpreter.maker(index, point)
+            return op is not None and op.name in _TESTS
+        bare = unrefined(point.lookup(index.id)) if kind is ast.Name else None
+        return isinstance(bare, Assigned) and self._is_test(bare.node, bare.point, depth - 1)
 
     def _of_attribute(self, node: ast.Attribute, point: Point, depth: int) -> bool:
         """Of what this function has assigned to an attribute; of others nothing is told, but for

@@ -357,6 +357,12 @@ class Evaluator:
         """
         raise NotImplementedError
 
+    def increments(self, variable: Site) -> list[Value] | None:
+        """What a file adds to the variable that a site makes, which it sets back to 0 at most; None
+        where it leaves something else in it.
+        """
+        raise NotImplementedError
+
     def assigned(self, variable: Site) -> list[Value]:
         """What a file assigns to the variable that a site makes, one value for each place that does
         so.
