@@ -107,7 +107,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         certainty,
         found,
         modes=("xla",) if late else ("eager", "graph", "xla"),
-        doubtful=certainty is Certainty.MAY and not here.draft and edge(root),
+        doubtful=certainty is Certainty.MAY
+        and (late and not here.compiled() or not here.draft and edge(root)),
         kind=layer_outputs.weakness_of_length(x, here.interpreter, here.around),
     )
 

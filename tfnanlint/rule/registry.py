@@ -35,6 +35,7 @@ from tfnanlint.diagnostics.kinds import KINDS
 from tfnanlint.guards.assertions import Assertions
 from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
+from tfnanlint.idioms.flat_roots import is_flat_behind
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
 from tfnanlint.ops.frameworks import (
@@ -342,10 +343,14 @@ class Context:
 
     def flat_behind(self, root: Site) -> bool:
         """Whether no gradient comes back to a root, norm or deviation where it is 0: a later
-        `tf.where` takes it only above 0, or it is squared. Then what it hands on is NaN under XLA
-        only.
+        `tf.where` takes it only above 0, it is squared, or multiplied by what is 0 there, too. Then
+        what it hands on is NaN under XLA only.
         """
-        return flattened(root, self.module) or self.masks.keeps_positive(root)
+        return (
+            flattened(root, self.module)
+            or is_flat_behind(root, self.interpreter)
+            or self.masks.keeps_positive(root)
+        )
 
     def hidden(self, site: Site) -> bool:
         """Whether a later choice replaces what a site gives outside its domain and no gradient
