@@ -159,9 +159,11 @@ def is_doubtful(log: Site, certainty: Certainty, here: Context) -> bool:
         return True
     if certainty is Certainty.UNKNOWN and is_trusted(log, here):
         return True
-    return log.differentiated is Differentiated.NO and not (
-        evidence.of_labels(log.value("x")) and not here.only_compared(log, shown=True)
-    )
+    if log.differentiated is not Differentiated.NO:
+        return False
+    x = log.value("x")
+    goes_on = evidence.of_labels(x) or evidence.of_draws(x)
+    return not goes_on or here.only_compared(log, shown=True)
 
 
 def is_trusted(log: Site, here: Context) -> bool:

@@ -138,6 +138,7 @@ def can_vanish(norm: Site, here: Context) -> bool:
         and not evidence.random_weight(x)
         and not evidence.made_by_keras(plain(x))
         and not evidence.has_ones(norm)
+        and not evidence.has_constant_part(norm)
         and not filtered_elements.leaves_out_zero_rows(x)
     )
 

@@ -85,6 +85,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         zero_put_in(x, here.interpreter)
         or truth_only(x, root.point)
         or norm_of_weight(x)
+        or is_joined_with_constant(x)
         or evidence.is_total_of_weights(x)
         or evidence.is_lifted_by_exponential(x)
         or evidence.is_product_of_weights(x)
@@ -151,6 +152,12 @@ def edge(root: Site) -> bool:
     return same(*points) and all(
         isinstance(point.origin, Note) and point.origin.given for point in points
     )
+
+
+def is_joined_with_constant(x: Value) -> bool:
+    """Whether a value is a sum of squares, of which one is never 0."""
+    total = made_by(x, *traits.TOTALS)
+    return total is not None and evidence.has_constant_part(total)
 
 
 def norm_of_weight(x: Value) -> bool:
