@@ -25,7 +25,9 @@ which ends at 65504, the derivatives of several roots and logarithms in a row mu
 where each has its floor: such a chain belongs in float32.
 
 Often harmless: the length of the edges of a graph in a layer, `pos[i] - pos[j]`, because the ends
-of an edge are usually two different points.
+of an edge are usually two different points; and, unless the file asks for XLA, a root that is
+squared or multiplied by what is 0 with it, `tf.sqrt(tf.abs(g)) * g`: the gradient that comes back
+is 0, and TensorFlow's own kernel then gives 0.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),

@@ -64,6 +64,7 @@ from tfnanlint.uses.uses import (
     COMPARISONS,
     DRAWS,
     PRINTS,
+    RANKINGS,
     endings_of,
     flattened,
     goes_into,
@@ -387,6 +388,12 @@ class Context:
         any other.
         """
         return goes_into(site, self.interpreter, DRAWS)
+
+    def only_ranked(self, site: Site) -> bool:
+        """Whether what a site gives only ends in a ranking (`tf.argmax`) or a draw, where Inf is one
+        number like any other.
+        """
+        return goes_into(site, self.interpreter, RANKINGS)
 
     def tested_for_nan(self, site: Site) -> bool:
         """Whether the function asks what a site gives whether it is finite, and no gradient is

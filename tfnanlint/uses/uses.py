@@ -39,6 +39,7 @@ COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES) | frozenset(
 )
 # of logits, of which -Inf is one like any other
 DRAWS: Final = frozenset(("categorical", "multinomial"))
+RANKINGS: Final = DRAWS | {"argmax", "argmin", "argsort"}
 # What makes a variable: it only starts with what it is given.
 _STARTED: Final = frozenset(name.rpartition(".")[2] for name in VARIABLES)
 # What lets no gradient back, too.
