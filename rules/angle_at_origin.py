@@ -43,6 +43,7 @@ from tfnanlint.api import (
     ast,
     differences,
     evidence,
+    linear,
     repairs,
     rule,
 )
@@ -83,6 +84,7 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
         shown
         or len(values) == 2
         and all(value.known and evidence.shows_zero(value) for value in values)
+        or is_free_direction(angle, values)
     )
     if not shown and all(value.known for value in values):
         return
@@ -95,6 +97,14 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
         fixes,
         covers=[root.node for root in inside],
     )
+
+
+def is_free_direction(angle: Site, values: list[Value]) -> bool:
+    """Whether weights give both parts of a direction, without an activation, and a gradient is
+    taken: both are 0 for an input of zeros, as long as the biases are 0.
+    """
+    is_trained = angle.differentiated is Differentiated.YES
+    return is_trained and len(values) == 2 and all(map(linear, values))
 
 
 def replaced(value: Value, here: Context) -> bool:

@@ -42,6 +42,7 @@ from tfnanlint.api import (
     Value,
     ast,
     evidence,
+    linear,
     number_text,
     repairs,
     rule,
@@ -91,7 +92,7 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
             Certainty.MAY,
             floored(log, guard, param, eps_param, x, here),
             covers=[guard.node] if guard.node is not None else (),
-            doubtful=x.lo == -INF and not evidence.drawn_below_zero(x),
+            doubtful=x.lo == -INF and not evidence.drawn_below_zero(x) and not linear(x),
         )
         return
 

@@ -31,7 +31,8 @@ Often harmless, if no gradient is known to be taken: a logarithm that the functi
 NaN or Inf; a logarithm of an unknown value that a method of an object returns, or that has the name
 of a scale, a rate or degrees of freedom; the result of a call that cannot be resolved; the diagonal
 of a matrix; a quotient whose dividend has an epsilon (`(y + 1e-7) / a`); and a function that only
-wraps the logarithm.
+wraps the logarithm. No gradient reaches a random draw, but the logarithm of one goes into the loss
+all the same: it is harmless only where it ends in a ranking, such as `tf.argmax(logits + noise)`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -159,9 +160,13 @@ def is_doubtful(log: Site, certainty: Certainty, here: Context) -> bool:
         return True
     if certainty is Certainty.UNKNOWN and is_trusted(log, here):
         return True
-    return log.differentiated is Differentiated.NO and not (
-        evidence.of_labels(log.value("x")) and not here.only_compared(log, shown=True)
-    )
+    if log.differentiated is not Differentiated.NO:
+        return False
+    x = log.value("x")
+    goes_on = evidence.of_labels(x) or evidence.of_draws(x)
+    if not goes_on or here.only_compared(log, shown=True):
+        return True
+    return x.lo >= 0 and here.only_ranked(log)
 
 
 def is_trusted(log: Site, here: Context) -> bool:

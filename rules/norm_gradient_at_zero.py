@@ -21,8 +21,8 @@ Bad:
 Good:
     slopes = tf.sqrt(tf.reduce_sum(tf.square(grads), axis=-1) + 1e-12)
 
-The gradient of a norm that goes into another norm or a square is NaN under XLA only; for a value
-about which nothing is known this is not reported by default.
+The gradient of a norm that goes into another norm or a square, or is multiplied by the vector
+itself (the squash of a capsule network), is NaN under XLA only; this is not reported by default.
 
 An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does not help: the gradient
 inside is NaN already. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
@@ -138,6 +138,7 @@ def can_vanish(norm: Site, here: Context) -> bool:
         and not evidence.random_weight(x)
         and not evidence.made_by_keras(plain(x))
         and not evidence.has_ones(norm)
+        and not evidence.has_constant_part(norm)
         and not filtered_elements.leaves_out_zero_rows(x)
     )
 

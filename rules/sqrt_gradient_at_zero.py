@@ -25,7 +25,9 @@ which ends at 65504, the derivatives of several roots and logarithms in a row mu
 where each has its floor: such a chain belongs in float32.
 
 Often harmless: the length of the edges of a graph in a layer, `pos[i] - pos[j]`, because the ends
-of an edge are usually two different points.
+of an edge are usually two different points; and, unless the file asks for XLA, a root that is
+squared or multiplied by what is 0 with it, `tf.sqrt(tf.abs(g)) * g`: the gradient that comes back
+is 0, and TensorFlow's own kernel then gives 0.
 
 Seen in the wild:
 https://github.com/tensorflow/tensorflow/issues/4914 (sqrt(x) at 0),
@@ -85,6 +87,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         zero_put_in(x, here.interpreter)
         or truth_only(x, root.point)
         or norm_of_weight(x)
+        or is_joined_with_constant(x)
         or evidence.is_total_of_weights(x)
         or evidence.is_lifted_by_exponential(x)
         or evidence.is_product_of_weights(x)
@@ -107,7 +110,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         certainty,
         found,
         modes=("xla",) if late else ("eager", "graph", "xla"),
-        doubtful=certainty is Certainty.MAY and not here.draft and edge(root),
+        doubtful=certainty is Certainty.MAY
+        and (late and not here.compiled() or not here.draft and edge(root)),
         kind=layer_outputs.weakness_of_length(x, here.interpreter, here.around),
     )
 
@@ -150,6 +154,12 @@ def edge(root: Site) -> bool:
     return same(*points) and all(
         isinstance(point.origin, Note) and point.origin.given for point in points
     )
+
+
+def is_joined_with_constant(x: Value) -> bool:
+    """Whether a value is a sum of squares, of which one is never 0."""
+    total = made_by(x, *traits.TOTALS)
+    return total is not None and evidence.has_constant_part(total)
 
 
 def norm_of_weight(x: Value) -> bool:

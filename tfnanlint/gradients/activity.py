@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 _MAX_NODES = 4000
 _NOBODY = 1 << 30
 _MAX_BEHIND = 24  # values looked at behind a site
+_MAX_FILES = 3  # from a function to where a gradient is taken of what it gives
 _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are constants for a tape
 
 
@@ -60,11 +61,11 @@ _OPERAND_NAMES = ("tensor", "xs", "variables")
 
 
 class Gradients:
-    """Answers for one module. `abroad`: whether calls in other files of the project count; what
-    these say of themselves does.
+    """Answers for one module. `abroad`: through how many other files of the project calls are
+    followed (`train.py` calls `objective.py`, and that `geometry.py`).
     """
 
-    def __init__(self, module: Module, interpreter: Engine, abroad: bool = True):
+    def __init__(self, module: Module, interpreter: Engine, abroad: int = _MAX_FILES):
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_roles: Roles | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
@@ -535,9 +536,9 @@ class Gradients:
         )
 
     def _beside(self, module: Module) -> Gradients:
-        """The answers for another module, of what its own text says."""
+        """The answers for another module, of what its own text and fewer other files say."""
         if module not in self._others:
-            self._others[module] = Gradients(module, self.interpreter, abroad=False)
+            self._others[module] = Gradients(module, self.interpreter, abroad=self.abroad - 1)
         return self._others[module]
 
     def _takes(self, function: Function, call: ast.Call, point: Point) -> bool:

@@ -27,13 +27,13 @@ from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.relations.shapes import shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
-from tfnanlint.ops.traits import PROBABILITIES, WEIGHTED_SUMS
+from tfnanlint.ops.traits import PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
 from tfnanlint.ops.transfer.core import elements
 from tfnanlint.program.functions import Instance
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.nodes import display, nodes_in
 from tfnanlint.uses.uses import endings_of
-from tfnanlint.values.value import INF, Value, unknown
+from tfnanlint.values.value import INF, Note, Value, unknown
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
@@ -358,6 +358,11 @@ def linear(value: Value) -> bool:
         return False
     origin = value.origin
     for _ in range(8):
+        if isinstance(origin, Note) and isinstance(origin.parent, Site):
+            if origin.parent.op.name not in UNPACKINGS:
+                return False
+            value = origin.parent.value(origin.parent.op.main or "x")
+            origin = value.origin
         if not isinstance(origin, Site):
             return False
         if origin.library == "layer" or origin.op.name.startswith(WEIGHTED_LAYERS):

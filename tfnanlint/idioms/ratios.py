@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import DISPERSIONS
 from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_at
-from tfnanlint.terms.term import Atom, Monomial, Term
+from tfnanlint.terms.term import SUM, Atom, Monomial, Term
 
 
 def is_cosine(division: Site) -> bool:
@@ -58,5 +58,25 @@ def _variation(term: Term) -> bool:
     single = term.single
     factors = single[0].factors if single is not None else ()
     means = [atom.bare for atom, e in factors if e < 0 and atom.bare.op == MEAN]
-    spreads = [atom.bare for atom, e in factors if e > 0 and atom.bare.op in DISPERSIONS]
-    return any([mean.terms[0] == spread.terms[0] for mean in means for spread in spreads])
+    spreads = [_spread(atom.bare) for atom, e in factors if e > 0]
+    return any(
+        [
+            spread is not None and mean.terms[0] == spread.terms[0]
+            for mean in means
+            for spread in spreads
+        ]
+    )
+
+
+def _spread(atom: Atom) -> Atom | None:
+    """The variance or deviation that an atom is, with a number added to it or not."""
+    if atom.op in DISPERSIONS:
+        return atom
+    return _summed_spread(atom.terms[0]) if atom.op == SUM else None
+
+
+def _summed_spread(term: Term) -> Atom | None:
+    """The variance or deviation to which a number is added."""
+    products = [monomial for monomial in term.parts if monomial.factors]
+    atoms = [atom.bare for atom, e in products[0].factors if e > 0] if len(products) == 1 else []
+    return atoms[0] if len(atoms) == 1 and atoms[0].op in DISPERSIONS else None

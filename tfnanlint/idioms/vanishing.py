@@ -23,7 +23,7 @@ from tfnanlint.ops.families.variables import (
     starts_at_random,
 )
 from tfnanlint.ops.frameworks import ANY_WEIGHT
-from tfnanlint.ops.provenance import Walk, behind, widest
+from tfnanlint.ops.provenance import Walk, behind, site_behind, widest
 from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import ROWS
@@ -707,6 +707,23 @@ def is_total_of_weights(value: Value) -> bool:
     return False
 
 
+def of_draws(value: Value) -> bool:
+    """Whether a value is computed of random draws and numbers only: no weight can be reached
+    through it, but it goes into what is trained.
+    """
+    walk, is_drawn = Walk(value), False
+    for part in walk:
+        maker = site_behind(part)
+        if maker is None:
+            if part.kind not in ("number", "shape"):
+                return False
+        elif is_random(maker.op.name):
+            is_drawn = True
+        else:
+            walk.enter(maker)
+    return is_drawn and walk.is_complete
+
+
 def drawn_below_zero(value: Value, depth: int = 6) -> bool:
     """Whether a value is a random draw of which about half is below 0, or a variable that starts
     with such a draw, with a small number added (`w + 1e-5`) or not.
@@ -815,6 +832,29 @@ def has_ones(total: Site) -> bool:
         return filled is not None
     diagonal = filled.value("diagonal")
     return diagonal.known and diagonal.nonzero and total.const("axis", None) in (None, -1, -2)
+
+
+def has_constant_part(total: Site) -> bool:
+    """The length, or sum of squares, of a vector to which something that is never 0 was joined
+    along the axis that is summed: homogeneous coordinates, a column of ones for a bias.
+    """
+    vector = total.value(total.op.main or "x")
+    square = made_by(vector, *SQUARES) if total.op.name in TOTALS else None
+    if total.op.name in TOTALS and square is None:
+        return False
+    whole = made_by(square.value("x") if square is not None else vector, "tf.concat", aligned=True)
+    if whole is None or not _is_along(whole, total):
+        return False
+    parts = whole.value("values").obj
+    return isinstance(parts, tuple) and any(
+        isinstance(part, Value) and part.known and part.nonzero for part in parts
+    )
+
+
+def _is_along(whole: Site, total: Site) -> bool:
+    """Whether a sum is over all axes, or over the axis along which tensors were joined."""
+    axis = total.const("axis", None)
+    return axis is None or axis == whole.const("axis", 0)
 
 
 def has_marks(total: Site) -> bool:

@@ -9,13 +9,16 @@ import functools
 import re
 from typing import Any, Callable
 
+from tfnanlint.interp.names import exported, top_level
 from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Collected, Function, Handed, Keywords, Spread, Starred
+from tfnanlint.program.module import Module
 from tfnanlint.program.mutation import Mutated
 from tfnanlint.program.scope import (
     Assigned,
     Binding,
     Fixed,
+    Imported,
     Joined,
     Loop,
     Parameter,
@@ -28,20 +31,21 @@ from tfnanlint.values.evaluator import Evaluator
 
 # what stands before a dict of which something is only asked
 _ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")
+_IMPORT = re.compile(r"^[ \t]*from\s+[\w.]+\s+import\s+(?:\([^)]*\)|[^\n]*)", re.M)
 
 
-def written_out(node: ast.expr, point: Point) -> bool:
+def written_out(ev: Evaluator, node: ast.expr, point: Point) -> bool:
     """Whether a dict holds what is known of it and nothing else: one that was just made, one that a
     function was given or got from a call, where its own stores are followed, or one in which its
-    file only looks things up.
+    file, and the file that imports it, only look things up.
     """
     text = point.module.source.code
     if isinstance(node, ast.Attribute):
-        return (
-            isinstance(node.value, ast.Name)
-            and node.value.id == "self"
-            and _used_otherwise(f"self.{node.attr}")(text) is None
-        )
+        if not isinstance(node.value, ast.Name):
+            return False
+        if node.value.id != "self":
+            return _is_whole_of_module(ev, node.value.id, node.attr, point)
+        return _used_otherwise(f"self.{node.attr}")(text) is None
     if not isinstance(node, ast.Name):
         return isinstance(node, (ast.DictComp, ast.Call)) or display(node) is not None
     local = (
@@ -49,7 +53,38 @@ def written_out(node: ast.expr, point: Point) -> bool:
         and node.id in point.scope.history
         and node.id not in point.scope.shared
     )
-    return all([_whole(made, node.id, local, point) for made in _makers(point.lookup(node.id))])
+    return all([_whole(ev, made, node.id, local, point) for made in _makers(point.lookup(node.id))])
+
+
+def _is_whole_of_module(ev: Evaluator, module: str, name: str, point: Point) -> bool:
+    """Whether a dict that is read as an attribute of a module (`losses.BY_NAME`) is written out."""
+    binding = point.lookup(module)
+    target = exported(ev, binding) if isinstance(binding, Imported) else None
+    if not isinstance(target, Module):
+        return False
+    return _is_whole_abroad(ev, top_level(ev, target, name), name, point)
+
+
+def _is_whole_abroad(ev: Evaluator, made: Any, name: str, point: Point) -> bool:
+    """Whether a dict at the top level of another file, which this file reads by a name, is written
+    out, and both files only look things up in it.
+    """
+    if not isinstance(made, Assigned) or made.point.scope.function is not None:
+        return False
+    here = _IMPORT.sub("", point.module.source.code)
+    is_read_only = _used_otherwise(name)(here) is None
+    return is_read_only and all(
+        [_whole(ev, made, path, False, made.point) for path in _names_of(made)]
+    )
+
+
+def _names_of(made: Assigned) -> list[str]:
+    """The names that a binding at the top level of a file has there."""
+    return [
+        path
+        for path, entry in made.point.scope.history.items()
+        if any(binding is made for binding in entry.bindings())
+    ]
 
 
 def _makers(binding: Binding | None, depth: int = 8) -> list[Binding | None]:
@@ -64,7 +99,7 @@ def _makers(binding: Binding | None, depth: int = 8) -> list[Binding | None]:
     return [made]
 
 
-def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
+def _whole(ev: Evaluator, made: Binding | None, name: str, local: bool, point: Point) -> bool:
     """Whether all that is in a dict is known to the interpreter; `local` says that its name is one
     of the function that asks.
     """
@@ -75,6 +110,8 @@ def _whole(made: Binding | None, name: str, local: bool, point: Point) -> bool:
         and display(made.node) is None
     ):
         return local
+    if isinstance(made, Imported):
+        return _is_whole_abroad(ev, exported(ev, made), name, point)
     if (
         not isinstance(made, Assigned)
         or display(made.node) is None
@@ -194,7 +231,7 @@ def pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Bindi
     if (
         not isinstance(binding, Assigned)
         or display(binding.node) is None
-        or not written_out(node, point)
+        or not written_out(ev, node, point)
     ):
         return None
     written = callables.collected(binding.node, binding.point)

@@ -415,7 +415,7 @@ class Containers:
             return None
         if key is not None:
             return whole.obj.get(key)
-        if 0 < len(whole.obj) <= MAX_CHOSEN and written_out(node.value, point):
+        if 0 < len(whole.obj) <= MAX_CHOSEN and written_out(ev, node.value, point):
             return ev.joined([*whole.obj.values()])  # one of them, or it raises
         return None
 
@@ -482,7 +482,7 @@ class Containers:
         if not node.args and asked in ("values", "items"):
             return (
                 self._parts(ev, whole.obj, asked == "items")
-                if written_out(node.func.value, point)
+                if written_out(ev, node.func.value, point)
                 else None
             )
         if (
@@ -494,7 +494,7 @@ class Containers:
         key = self._key(ev, node.args[0], point)
         if key is not None and key in whole.obj:
             return whole.obj[key]
-        if len(whole.obj) > MAX_CHOSEN or not written_out(node.func.value, point):
+        if len(whole.obj) > MAX_CHOSEN or not written_out(ev, node.func.value, point):
             return None
         instead = ev.evaluate(node.args[1], point) if len(node.args) == 2 else number(None)
         return ev.joined([*whole.obj.values(), instead]) if key is None else instead

@@ -37,6 +37,8 @@ ARRAY_METHODS: Final = frozenset(("method.astype", "method.ravel"))
 # Pick elements by their indices.
 GATHERS: Final = ("tf.gather", "tf.gather_nd")
 SLICES: Final = ("tf.strided_slice", "tf.slice")
+# Give a tensor in pieces.
+UNPACKINGS: Final = ("tf.split", "tf.unstack")
 SELECTIONS: Final = (*FILTERS, "tf.unique")
 
 # Arithmetic.

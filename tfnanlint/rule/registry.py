@@ -35,6 +35,7 @@ from tfnanlint.diagnostics.kinds import KINDS
 from tfnanlint.guards.assertions import Assertions
 from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
 from tfnanlint.guards.post_guards import Masked, Masks
+from tfnanlint.idioms.flat_roots import is_flat_behind
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
 from tfnanlint.ops.frameworks import (
@@ -63,6 +64,7 @@ from tfnanlint.uses.uses import (
     COMPARISONS,
     DRAWS,
     PRINTS,
+    RANKINGS,
     endings_of,
     flattened,
     goes_into,
@@ -342,10 +344,14 @@ class Context:
 
     def flat_behind(self, root: Site) -> bool:
         """Whether no gradient comes back to a root, norm or deviation where it is 0: a later
-        `tf.where` takes it only above 0, or it is squared. Then what it hands on is NaN under XLA
-        only.
+        `tf.where` takes it only above 0, it is squared, or multiplied by what is 0 there, too. Then
+        what it hands on is NaN under XLA only.
         """
-        return flattened(root, self.module) or self.masks.keeps_positive(root)
+        return (
+            flattened(root, self.module)
+            or is_flat_behind(root, self.interpreter)
+            or self.masks.keeps_positive(root)
+        )
 
     def only_reader(self, reader: Site, site: Site) -> bool:
         """Whether nothing else in its function reads what a site gives: it stands in its reader, or
@@ -392,6 +398,12 @@ class Context:
         any other.
         """
         return goes_into(site, self.interpreter, DRAWS)
+
+    def only_ranked(self, site: Site) -> bool:
+        """Whether what a site gives only ends in a ranking (`tf.argmax`) or a draw, where Inf is one
+        number like any other.
+        """
+        return goes_into(site, self.interpreter, RANKINGS)
 
     def tested_for_nan(self, site: Site) -> bool:
         """Whether the function asks what a site gives whether it is finite, and no gradient is

@@ -37,6 +37,7 @@ Terms = tuple[Term, ...]
 MEAN: Final = "mean"
 TOTAL: Final = "total"
 DOT: Final = "dot"
+VARIANCE: Final = "tf.math.reduce_variance"
 MOST_OPTIONS: Final = 6  # terms of one value
 _DEPTH: Final = 24
 _WINDOW: Final = ("ksize", "strides", "padding")
@@ -64,6 +65,7 @@ _MOVES: Final = {
     "method.squeeze": "axis",
     "method.reshape": "shape",
 }
+_MOMENTS: Final = {"tf.nn.moments": "axes"}
 _MEANS: Final = {"tf.reduce_mean": "x", "method.mean": "self"}
 _SUMS: Final = {"tf.reduce_sum": "x", "method.sum": "self"}
 _EUCLIDEAN: Final = ("euclidean", "fro", 2, 2.0)
@@ -87,6 +89,8 @@ def terms_of(value: Value, depth: int = _DEPTH) -> Terms:
         return (symbol(value),)
     if isinstance(origin, Note) and origin.options:
         return _options(value, origin.options, depth)
+    if isinstance(origin, Note) and origin.index is not None:
+        return _moment(value, origin, depth) or (symbol(value),)
     if not isinstance(origin, Site):
         return (symbol(value),)
     session = origin.interpreter.session if origin.interpreter is not None else None
@@ -123,6 +127,18 @@ def symbol(value: Value) -> Term:
     site = origin if isinstance(origin, Site) else None
     token: Any = value.token if site is None else site
     return of_atom(Atom(SYMBOL, (), (token,), value, site=site))
+
+
+def _moment(value: Value, note: Note, depth: int) -> Terms | None:
+    """The terms of one of the two that `moments` gives, a mean and a variance."""
+    site = note.parent
+    if not isinstance(site, Site) or site.op.name not in _MOMENTS or note.index not in (0, 1):
+        return None
+    axes, inner = setting(site, _MOMENTS[site.op.name], depth), _of(site, "x", depth)
+    if note.index == 0:
+        return _linear(MEAN, inner, axes, value, site)
+    detail: Hashable = (("axis", axes),)
+    return tuple([of_atom(Atom(VARIANCE, (term,), detail, value, site=site)) for term in inner])
 
 
 def _options(value: Value, options: tuple[Value, ...], depth: int) -> Terms:

@@ -39,6 +39,7 @@ COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES) | frozenset(
 )
 # of logits, of which -Inf is one like any other
 DRAWS: Final = frozenset(("categorical", "multinomial"))
+RANKINGS: Final = DRAWS | {"argmax", "argmin", "argsort"}
 # What makes a variable: it only starts with what it is given.
 _STARTED: Final = frozenset(name.rpartition(".")[2] for name in VARIABLES)
 # What lets no gradient back, too.
@@ -74,6 +75,7 @@ class Endings:
         self._found_returned: set[ast.AST | None] | None = None
         self._found_on_row: dict[int, list[ast.AST]] | None = None
         self._found_flow: FlowGraph | None = None
+        self._found_times: dict[ast.AST, int] | None = None
         self._found_calls: dict[str, int] | None = None
         self._scope = scope
         self._module = module
@@ -329,6 +331,28 @@ class Endings:
             and into_it(self._above(use.whole, use.node))
             for use in uses
         )
+
+    def ways(self, node: ast.AST) -> list[tuple[ast.AST, list[tuple[ast.AST, ast.AST]]]]:
+        """Where an expression goes: the expressions of statements that hold it, or the names that
+        it is given to, each with what stands around it, outermost first. [] where it goes where
+        that is not seen, or nowhere.
+        """
+        whole = next(iter(self._around(node)), None)
+        if whole is None:
+            return []
+        if whole is not node:
+            return [(whole, self._above(whole, node))]
+        ways = [(use.whole, use.node) for use in self._uses(whole)]
+        if node in self._returned or any(type(outer) in _BODIES for outer, _ in ways):
+            return []
+        return [(outer, self._above(outer, inner)) for outer, inner in ways]
+
+    @property
+    def times(self) -> dict[ast.AST, int]:
+        """When each expression of a statement is computed."""
+        if self._found_times is None:
+            self._found_times = {node: time for node, time in self._scope.statements}
+        return self._found_times
 
     def only_returned(self, node: ast.AST) -> bool:
         """Whether an expression is returned as it is, at once or by the only name that it is

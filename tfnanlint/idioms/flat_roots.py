@@ -1,0 +1,235 @@
+"""Roots at whose zeros no gradient comes back: all that they go into is flat there.
+
+The gradient of `sqrt` at 0 is `0 * inf`. TensorFlow's own kernel gives 0 for it if what comes back
+is exactly 0, and only XLA gives NaN. It is 0 behind a square of the root, and behind a product with
+something that is 0 wherever the root is:
+
+    length = tf.norm(s, axis=-1, keepdims=True)
+    return length / (1 + length**2) * s
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.interp.engine import Engine
+from tfnanlint.ops.provenance import widest
+from tfnanlint.ops.site import Site, made_by, part_of, same
+from tfnanlint.ops.traits import (
+    CASTS,
+    COPIES,
+    DIFFERENCE_SQUARES,
+    DISPERSIONS,
+    NEGATIONS,
+    NORMS,
+    POSITIVE_SCALES,
+    QUOTIENTS,
+    REARRANGEMENTS,
+    ROOTS,
+    SQUARES,
+    STEP_CURVES,
+    TOTALS,
+)
+from tfnanlint.program.scope import Point, Scope
+from tfnanlint.uses.uses import Endings, endings_of
+from tfnanlint.values.value import Value
+
+_MAX_DEPTH: Final = 6
+# What hands no gradient back at 0, by the parameter for which that is so.
+_FLAT_AT_ZERO: Final = frozenset(("tf.square", "tf.abs", "tf.nn.l2_loss", *NORMS))
+# Linear in what they are given: 0 at 0, and the gradient passes.
+_LINEAR: Final = frozenset((*NEGATIONS, *CASTS, *COPIES, *TOTALS, *REARRANGEMENTS))
+# Finite derivatives everywhere, but not 0 at 0.
+_SMOOTH: Final = frozenset((*STEP_CURVES, *POSITIVE_SCALES, "tf.nn.softmax", "tf.sin", "tf.cos"))
+# 0 where all that they are given is.
+_ZERO_AT_ZERO: Final = frozenset(
+    (*_LINEAR, *_FLAT_AT_ZERO, *ROOTS, "tf.nn.relu", "tf.tanh", "tf.sin", "tf.reduce_max")
+)
+
+
+def is_flat_behind(root: Site, interpreter: Engine) -> bool:
+    """Whether the gradient that comes back to what a root, norm or deviation gives is 0 wherever
+    that is 0, as far as its function shows.
+    """
+    point = root.point
+    if point is None or point.over is not None or not hasattr(root.node, "lineno"):
+        return False
+    if point.scope.function is None:
+        return False
+    return _Flatness(root, interpreter).holds()
+
+
+class _Flatness:
+    """The question for one root."""
+
+    def __init__(self, root: Site, interpreter: Engine):
+        assert root.point is not None
+        self._interpreter = interpreter
+        self._scope: Scope = root.point.scope
+        self._root = root
+        self._zeros = _zero_with(root)
+        self._endings: Endings = endings_of(self._scope, self._scope.module)
+
+    def holds(self) -> bool:
+        """Whether no gradient comes back to the root at its zeros."""
+        return self._is_flat_from(self._root.node, True, _MAX_DEPTH)
+
+    def _is_flat_from(self, node: ast.AST, is_zero: bool, depth: int) -> bool:
+        """Whether every way from an expression comes to something flat; `is_zero`: the expression
+        is 0 where the root is.
+        """
+        if depth == 0:
+            return False
+        ways = self._endings.ways(node)
+        return bool(ways) and all(
+            self._is_flat_along(whole, above, is_zero, depth) for whole, above in ways
+        )
+
+    def _is_flat_along(
+        self, whole: ast.AST, above: list[tuple[ast.AST, ast.AST]], is_zero: bool, depth: int
+    ) -> bool:
+        time = self._endings.times.get(whole)
+        if time is None:
+            return False
+        point = Point(self._scope, time)
+        for outer, inner in reversed(above):
+            if isinstance(outer, ast.keyword):
+                continue
+            inner = inner.value if isinstance(inner, ast.keyword) else inner
+            site = self._interpreter.site(outer, point) if isinstance(outer, ast.expr) else None
+            param = _param_of(site, inner)
+            if site is None or not param:
+                return False
+            if self._is_flat_at(site, param, is_zero):
+                return True
+            if not self._passes(site, param):
+                return False
+            is_zero = is_zero and self._stays_zero(site, param)
+        return self._is_flat_from(whole, is_zero, depth - 1)
+
+    def _is_flat_at(self, site: Site, param: str, is_zero: bool) -> bool:
+        """Whether the gradient that an op hands back through a parameter is 0 where the root is."""
+        name = site.op.name
+        if name in _FLAT_AT_ZERO:
+            return is_zero and param == site.op.main
+        if name == "tf.pow":
+            return is_zero and param == "x" and site.value("y").lo > 1
+        if name == "tf.multiply":
+            return self._vanishes(site.value(_other(param)))
+        if name == "tf.divide" and param == "y":
+            return not site.value("y").zero and self._vanishes(site.value("x"))
+        return False
+
+    def _passes(self, site: Site, param: str) -> bool:
+        """Whether an op hands back a finite gradient through a parameter where the root is 0."""
+        name = site.op.name
+        if name == "tf.divide":
+            return not site.value("y").zero
+        if name == "tf.pow":
+            return param == "x" and site.value("y").lo >= 1
+        if name in ("tf.add", "tf.subtract", "tf.multiply"):
+            return True
+        return name in _LINEAR or name in _SMOOTH
+
+    def _stays_zero(self, site: Site, param: str) -> bool:
+        """Whether the result of an op is 0 where what it is given for a parameter is."""
+        name = site.op.name
+        if name in ("tf.add", "tf.subtract"):
+            return self._vanishes(site.value(_other(param)))
+        if name == "tf.divide":
+            return param == "x"
+        return name not in _SMOOTH or name in _ZERO_AT_ZERO
+
+    def _vanishes(self, value: Value, depth: int = _MAX_DEPTH) -> bool:
+        """Whether a value is 0 wherever the root is."""
+        if any(same(value, zero) for zero in self._zeros):
+            return True
+        site = widest(plain(value)).origin
+        if not isinstance(site, Site) or depth == 0:
+            return False
+        name = site.op.name
+        if name == "tf.multiply":
+            return any(self._vanishes(site.value(param), depth - 1) for param in ("x", "y"))
+        if name in ("tf.add", "tf.subtract"):
+            if self._is_difference(site):
+                return True
+            return all(self._vanishes(site.value(param), depth - 1) for param in ("x", "y"))
+        if name in QUOTIENTS and (name != "tf.divide" or not site.value("y").zero):
+            return self._vanishes(site.value("x"), depth - 1)
+        if name == "tf.pow" and site.value("y").lo <= 0:
+            return False
+        if name == "tf.pow" or name in _ZERO_AT_ZERO and name != "tf.concat":
+            return self._vanishes(site.value(site.op.main or "x"), depth - 1)
+        return False
+
+    def _is_difference(self, site: Site) -> bool:
+        """Whether a difference is of the two values whose difference a root is the length of, or
+        of the elements and the mean about which a root is the deviation.
+        """
+        if site.op.name != "tf.subtract":
+            return False
+        x, y = site.value("x"), site.value("y")
+        for zero in self._zeros:
+            apart = made_by(zero, "tf.subtract", *DIFFERENCE_SQUARES)
+            if apart is not None and all(
+                any(same(apart.value(param), end) for param in ("x", "y")) for end in (x, y)
+            ):
+                return True
+        return any(same(x, elements) and _is_mean_of(y, elements) for elements in self._scattered())
+
+    def _scattered(self) -> list[Value]:
+        """The values of which the root is the deviation."""
+        spreads = [self._root] if self._root.op.name in DISPERSIONS else []
+        for zero in self._zeros:
+            spread = made_by(zero, *DISPERSIONS) or part_of(zero, 1, "tf.nn.moments")
+            spreads += [spread] if spread is not None else []
+        return [spread.value(spread.op.main or "x") for spread in spreads]
+
+
+def _zero_with(root: Site) -> list[Value]:
+    """The values that are 0 wherever a root is: what it gives, and what it is the root of, down to
+    the vector whose length it is.
+    """
+    zeros = [root.result] if root.result is not None else []
+    if root.op.name in DISPERSIONS:
+        return zeros
+    queue = [root.value(root.op.main or "x")]
+    while queue and len(zeros) < _MAX_DEPTH * 2:
+        value = queue.pop()
+        zeros.append(value)
+        site = widest(plain(value)).origin
+        if not isinstance(site, Site):
+            continue
+        main = site.value(site.op.main) if site.op.main else None
+        if site.op.name in TOTALS and main is not None and main.lo >= 0:
+            queue.append(main)
+        elif site.op.name in SQUARES and (site.op.name != "tf.multiply" or _is_square(site)):
+            queue.append(site.value("x"))
+        elif site.op.name == "tf.abs":
+            queue.append(site.value("x"))
+        elif site.op.name == "tf.add" and all(site.value(param).lo >= 0 for param in ("x", "y")):
+            queue += [site.value("x"), site.value("y")]
+    return zeros
+
+
+def _is_square(product: Site) -> bool:
+    return same(product.value("x"), product.value("y"))
+
+
+def _is_mean_of(value: Value, elements: Value) -> bool:
+    """Whether a value is the mean of some elements."""
+    mean = made_by(value, "tf.reduce_mean") or part_of(value, 0, "tf.nn.moments")
+    return mean is not None and same(mean.value(mean.op.main or "x"), elements)
+
+
+def _param_of(site: Site | None, node: ast.AST) -> str:
+    """The parameter for which an expression is given; "" where there is none."""
+    if site is None:
+        return ""
+    return next((param for param, given in site.args.items() if given is node), "")
+
+
+def _other(param: str) -> str:
+    return "y" if param == "x" else "x"
