@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from tfnanlint.idioms.loss_pairs import pairings
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.families.layers import Layer
 from tfnanlint.ops.families.nn import activation_named
+from tfnanlint.ops.models.layers import Layer
 from tfnanlint.ops.row import Op
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS

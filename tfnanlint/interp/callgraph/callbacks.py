@@ -9,7 +9,7 @@ from typing import Final
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp.callgraph import callers
-from tfnanlint.ops.families.variables import starts_at_zero
+from tfnanlint.ops.models.variables import starts_at_zero
 from tfnanlint.ops.site import Site
 from tfnanlint.program.functions import Bound, Function, Instance
 from tfnanlint.program.module import Module
