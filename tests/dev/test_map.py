@@ -63,6 +63,19 @@ def test_complexity_is_that_of_ruff(package):
     assert structure.complex_functions(known) == {"tfnanlint.a:1 f": 15}
 
 
+def test_the_engine_is_what_stands_below_its_front_ends():
+    """In the order of packages that import-linter checks, `api` is the top of the engine."""
+    tomllib = pytest.importorskip("tomllib")
+    settings = tomllib.loads((structure.ROOT / "pyproject.toml").read_text())["tool"]
+    order = " ".join(settings["importlinter"]["contracts"][0]["layers"]).replace("|", "").split()
+    assert {*order[: order.index("api")], "__main__", "version"} == structure.FRONT
+
+
+def test_no_package_of_the_engine_has_15_percent_of_it():
+    name, share = structure.largest_room(structure.files(structure.ROOT, "tfnanlint"))
+    assert 0 < share < 15, name
+
+
 def test_the_map_names_each_package_after_what_it_imports():
     lines = list(structure.drawn(Path(structure.ROOT)))
     names = [line.split(":")[0] for line in lines if not line.startswith(" ")]

@@ -19,7 +19,7 @@ import pytest
 
 from tfnanlint.dev import signatures
 from tfnanlint.ops import table as ops
-from tfnanlint.ops.families.variables import VARIABLES
+from tfnanlint.ops.models.variables import VARIABLES
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import FLOATS, INF, SMALLEST, Value, number

@@ -16,7 +16,7 @@ from tfnanlint.ops import traits
 from tfnanlint.ops.table import ROWS, last_names, load
 
 # The modules that state what ops are.
-HOME = ("tfnanlint/ops/families/", "tfnanlint/ops/transfer/", "tfnanlint/ops/s", "tfnanlint/ops/t")
+HOME = tuple(f"tfnanlint/ops/{name}" for name in ("families/", "models/", "transfer/", "s", "t"))
 SETS = {
     name: value
     for name, value in vars(traits).items()

@@ -172,11 +172,11 @@ tfnanlint/interp/containers.py
 tfnanlint/interp/expressions.py
 tfnanlint/ops/families/arrays.py
 tfnanlint/ops/families/elementwise.py
-tfnanlint/ops/families/layers.py
 tfnanlint/ops/families/nn.py
 tfnanlint/ops/families/python.py
 tfnanlint/ops/families/reductions.py
-tfnanlint/ops/families/variables.py
+tfnanlint/ops/models/layers.py
+tfnanlint/ops/models/variables.py
 tfnanlint/ops/transfer/core.py
 tfnanlint/ops/transfer/curves.py
 tfnanlint/pipeline/analysis.py

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,5 +65,65 @@ def test_no_phrase_reads_as_translated():
         if path != Path(__file__) and path.name not in ("test_words.py", "test_rewriter.py")
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if TRANSLATED.search(line)
+    ]
+    assert places == []
+
+
+NAMED = "cli config diagnostics files html lsp prove report scan syntax trace".split()
+SAYS_NOTHING = frozenset("one found other made given".split())
+
+
+def unnamed(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The parameters and local variables whose names do not say what they hold, with their lines;
+    not those of comprehensions.
+    """
+    of_comprehensions = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.comprehension)
+        for name in ast.walk(node.target)
+    }
+    fields = {
+        node.target
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for node in owner.body
+        if isinstance(node, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(arg=name) | ast.ExceptHandler(name=name):
+                pass
+            case ast.Name(id=name, ctx=ast.Store()) if node not in of_comprehensions | fields:
+                pass
+            case _:
+                continue
+        if name in SAYS_NOTHING:
+            yield node.lineno, name
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("def f(one): pass", ["one"]),
+        ("def f():\n    found = 1", ["found"]),
+        ("def f():\n    for other in x: pass", ["other"]),
+        ("def f():\n    a, made = x", ["made"]),
+        ("g = lambda given: given", ["given"]),
+        ("def f():\n    return [one for one in x]", []),
+        ("class A:\n    made: int = 0", []),
+        ("def f(a):\n    a.found = 1", []),
+    ],
+)
+def test_which_names_say_nothing(text, names):
+    assert [name for _, name in unnamed(ast.parse(text))] == names
+
+
+@pytest.mark.parametrize("package", NAMED)
+def test_locals_are_named_after_what_they_hold(package):
+    places = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / "tfnanlint" / package).rglob("*.py"))
+        for line, name in unnamed(ast.parse(path.read_text()))
     ]
     assert places == []

@@ -63,17 +63,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _checked(linter: Linter, arguments: argparse.Namespace) -> Iterator[Checked]:
     """Every file, also those without a finding: what was known in them is gone."""
-    found = discover(arguments.paths or ["."], linter.configuration)
-    for path, reason in found.failures:
+    discovered = discover(arguments.paths or ["."], linter.configuration)
+    for path, reason in discovered.failures:
         yield unread(path, reason)
-    with Progress(len(found.files), arguments.quiet) as progress:
+    with Progress(len(discovered.files), arguments.quiet) as progress:
         seen = set()
-        for outcome in examined(linter, arguments, found.files, False, progress):
+        for outcome in examined(linter, arguments, discovered.files, False, progress):
             seen.add(outcome.checked.path)
             yield outcome.checked
     from tfnanlint.syntax.source import Source
 
-    yield from (Checked(Source(path, "")) for path in found.files if path not in seen)
+    yield from (Checked(Source(path, "")) for path in discovered.files if path not in seen)
 
 
 def _refusal(path: str, known: bytes | None) -> str:

@@ -331,8 +331,8 @@ def _report(run: _Run, files: Iterator[Checked], stream: TextIO) -> None:
         if arguments.diff:
             _diff_summary(run)
         else:
-            for one in outputs.each:
-                one.write(_closing(run, one, stream.isatty() and one.stream is stream))
+            for output in outputs.each:
+                output.write(_closing(run, output, stream.isatty() and output.stream is stream))
         _say_beside(run, any(one.for_people for one in outputs.each) and not arguments.diff)
 
 

@@ -72,12 +72,14 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     )
     for name in [only] if only in _COMMANDS else _COMMANDS:
         meaning, flags = _COMMANDS[name]
-        one = commands.add_parser(
+        subparser = commands.add_parser(
             name, help=meaning, description=f"{meaning[0].upper()}{meaning[1:]}."
         )
-        one.set_defaults(run=_command("rule" if name == "explain" else name), parser=one)
+        subparser.set_defaults(
+            run=_command("rule" if name == "explain" else name), parser=subparser
+        )
         if only in (None, name):
-            flags(one)
+            flags(subparser)
     return top
 
 

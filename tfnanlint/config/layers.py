@@ -185,8 +185,8 @@ def _row(text: str, key: str) -> int:
     start = re.search(r"^[ \t]*\[\s*tool\s*\.\s*tfnanlint\s*\]", text, re.M)
     name = re.escape(key)
     pattern = rf"""^[ \t]*(?:["']?{name}["']?\s*[=.]|\[[\w\s.]*["']?{name}["']?[\s.\]])"""
-    found = re.compile(pattern, re.M).search(text, start.end() if start else 0)
-    return text.count("\n", 0, found.end()) + 1 if found else 0
+    match = re.compile(pattern, re.M).search(text, start.end() if start else 0)
+    return text.count("\n", 0, match.end()) + 1 if match else 0
 
 
 def toml_table(text: str, origin: str) -> dict[str, Any]:
@@ -375,8 +375,10 @@ def _fixable(layers: Sequence[Layer], rules: Sequence[Rule]) -> frozenset[str]:
     if stated is not None:
         chosen = _expand(stated.fixable or (), rules, stated.place("fixable"), True)
         codes = {rule.code for _, some in chosen for rule in some}
-    for one in layers:
-        for _, some in _expand(one.unfixable, rules, one.place("unfixable"), True):
+    for stated_layer in layers:
+        for _, some in _expand(
+            stated_layer.unfixable, rules, stated_layer.place("unfixable"), True
+        ):
             codes.difference_update(rule.code for rule in some)
     return frozenset(codes)
 

@@ -374,10 +374,15 @@ def main(argv: list[str] | None = None) -> int:
     for picture in chosen:
         numbers[picture.slug] = computed(picture)
         path_of(picture.slug).write_text(drawn(picture, numbers[picture.slug]), "utf-8")
-        print(f"{picture.slug}: {path_of(picture.slug).stat().st_size} bytes")
+        print(f"{picture.slug}: {_size(picture)}")
     NUMBERS.write_text(as_text(numbers), "utf-8")
     steps.write(FOLDER)
     return 0
+
+
+def _size(picture: Picture) -> str:
+    size = path_of(picture.slug).stat().st_size
+    return f"{size} bytes" + (f", more than {LARGEST}: choose a smaller range" * (size > LARGEST))
 
 
 def _checked(pictures: Sequence[Picture]) -> int:

@@ -219,12 +219,15 @@ def long_lines(known: Iterable[File]) -> int:
 
 
 # What answers questions about programs: all but front ends and tools.
-FRONT = frozenset("__main__ cli dev files lsp report suppression config pipeline".split())
+FRONT = frozenset(
+    "__main__ batch callbacks cli config dev files html lsp pipeline prove pytest_plugin report"
+    " scan suppression trace version".split()
+)
 # Tables that `tfnanlint.dev` writes.
 TABLES = frozenset(("tfnanlint.ops.signatures", "tfnanlint.ops.spellings"))
 
 
-def largest_room(known: Iterable[File]) -> tuple[str, int]:
+def largest_room(known: Iterable[File]) -> tuple[str, float]:
     """The package of the engine with the most lines, and their share in percent; families of ops
     and other packages within a package count as packages of their own.
     """
@@ -234,7 +237,7 @@ def largest_room(known: Iterable[File]) -> tuple[str, int]:
             room = one.path.parent.relative_to(one.path.parents[one.module.count(".")]).as_posix()
             lines[room] = lines.get(room, 0) + len(one.text.splitlines())
     name = max(lines, key=lambda room: lines[room], default="")
-    return name, round(100 * lines.get(name, 0) / max(1, sum(lines.values())))
+    return name, round(100 * lines.get(name, 0) / max(1, sum(lines.values())), 1)
 
 
 # Output

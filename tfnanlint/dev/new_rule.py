@@ -29,14 +29,19 @@ TODO: what to do where there is no fix; a rule without any says "There is no aut
 See also: TODO, a link to the documentation of TensorFlow.
 
 Seen in the wild:
-TODO: a link to a public report. Where there is none, the paragraph is one sentence instead:
-No public report of it is known.
+TODO: a link to a public report. Where there is none, one sentence in the place of both lines:
+No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, rule, words
 
 
-@rule("{code}", "{slug}", on="{op}")
+@rule(
+    "{code}",
+    "{slug}",
+    on="{op}",
+    fixes="TODO",  # the names of its fixes in tfnanlint/diagnostics/fix_names.py
+)
 def check(site: Site, here: Context) -> Iterator[Finding]:
     {param} = site.value("{param}")
     if {param}.positive or not here.numeric({param}):  # TODO: which values are safe

@@ -123,7 +123,7 @@ def _patterns() -> list[tuple[re.Pattern[str], str]]:
 @cache
 def name_of(title: str) -> str:
     """The name of a fix; its own words, joined with `_`, where the table has none: a plugin's."""
-    for matches, name in sorted(_patterns(), key=lambda one: -len(one[0].pattern)):
+    for matches, name in sorted(_patterns(), key=lambda entry: -len(entry[0].pattern)):
         if matches.fullmatch(title):
             return name
     return "_".join(_WORD.findall(title.lower()))

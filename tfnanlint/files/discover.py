@@ -41,20 +41,20 @@ def discover(paths: Sequence[str], configuration: Configuration) -> Discovery:
 
     Paths are given as they are shown: relative to the working directory when inside it.
     """
-    found = Discovery()
+    discovery = Discovery()
     here = os.getcwd()
     for path in paths:
         target = os.path.abspath(path)
         if excluded(target, configuration):
             continue
         if os.path.isdir(target):
-            _Walk(target, configuration, found).run()
+            _Walk(target, configuration, discovery).run()
         elif os.path.lexists(target):
-            found.files.append(target)
+            discovery.files.append(target)
         else:
-            found.failures.append((shown(target, here), "there is no such file or directory"))
-    found.files[:] = sorted({shown(path, here) for path in found.files})
-    return found
+            discovery.failures.append((shown(target, here), "there is no such file or directory"))
+    discovery.files[:] = sorted({shown(path, here) for path in discovery.files})
+    return discovery
 
 
 def shown(path: str, here: str) -> str:
@@ -93,10 +93,10 @@ def _excluded_upward(target: str, configuration: Configuration) -> bool:
 class _Walk:
     """The walk below one directory. Links to directories are not followed."""
 
-    def __init__(self, top: str, configuration: Configuration, found: Discovery):
+    def __init__(self, top: str, configuration: Configuration, discovery: Discovery):
         self._top = top
         self._configuration = configuration
-        self._found = found
+        self._found = discovery
         settings = configuration.for_directory(top)
         self._respect = settings.respect_gitignore
         self._of_revision = not isinstance(configuration.files, WorkTree)

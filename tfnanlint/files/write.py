@@ -241,9 +241,12 @@ def _dress(handle: int, temporary: str, real: str, status: os.stat_result) -> bo
     """Give a new file the owner, attributes and mode of the old one; False when that is not
     permitted.
     """
-    made = os.fstat(handle)
+    created = os.fstat(handle)
     try:
-        if hasattr(os, "fchown") and (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
+        if hasattr(os, "fchown") and (created.st_uid, created.st_gid) != (
+            status.st_uid,
+            status.st_gid,
+        ):
             os.fchown(handle, status.st_uid, status.st_gid)
         for attribute in _attributes(real):
             os.setxattr(handle, attribute, os.getxattr(real, attribute, follow_symlinks=False))

@@ -17,7 +17,6 @@ from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
-from tfnanlint.ops.families.variables import VARIABLES, started
 from tfnanlint.ops.frameworks import (
     CALL_METHODS,
     HOOKS,
@@ -34,6 +33,7 @@ from tfnanlint.ops.frameworks import (
     TRAINED_BASES,
     UNTRAINED_BASES,
 )
+from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import Walk, behind, first_origin, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS, is_random

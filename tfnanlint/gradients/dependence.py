@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from tfnanlint.ops.families.variables import VARIABLES
+from tfnanlint.ops.models.variables import VARIABLES
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.values.value import Note, Value

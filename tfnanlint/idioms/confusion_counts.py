@@ -8,7 +8,7 @@ from typing import Final
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.vanishing import shows_zero
-from tfnanlint.ops.families.variables import VARIABLES, started
+from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import CONJUNCTIONS, SUM_AND_PRODUCT, SUMS

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.ops.families.variables import starts_at_random
 from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS, VARIABLE_SCOPE
+from tfnanlint.ops.models.variables import starts_at_random
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import (

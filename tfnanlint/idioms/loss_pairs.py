@@ -11,8 +11,6 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator
 
-from tfnanlint.ops.families.layers import Layer, Stack, called
-from tfnanlint.ops.families.variables import CallableObject
 from tfnanlint.ops.frameworks import (
     COMPILE,
     FAMILIES,
@@ -22,6 +20,8 @@ from tfnanlint.ops.frameworks import (
     PREDICTION_PARAMETERS,
     WEIGHTED_LAYERS,
 )
+from tfnanlint.ops.models.layers import Layer, Stack, called
+from tfnanlint.ops.models.variables import CallableObject
 from tfnanlint.ops.provenance import Walk
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.relations.shapes import shape_of

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tfnanlint.ops.families.variables import VARIABLES
+from tfnanlint.ops.models.variables import VARIABLES
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     AVERAGES,

@@ -15,14 +15,14 @@ from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
-from tfnanlint.ops.families.variables import (
+from tfnanlint.ops.frameworks import ANY_WEIGHT
+from tfnanlint.ops.models.variables import (
     VARIABLES,
     CallableObject,
     moved_by_training,
     started,
     starts_at_random,
 )
-from tfnanlint.ops.frameworks import ANY_WEIGHT
 from tfnanlint.ops.provenance import Walk, behind, site_behind, widest
 from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, made_by, same

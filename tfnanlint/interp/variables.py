@@ -13,7 +13,6 @@ from tfnanlint.conventions.roles import is_kind
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.ops.families.arrays import as_tensor
-from tfnanlint.ops.families.variables import moved_by_training, started
 from tfnanlint.ops.frameworks import (
     OPTIMIZER_BASES,
     OPTIMIZER_DEFAULTS,
@@ -22,6 +21,7 @@ from tfnanlint.ops.frameworks import (
     TRAINING_METHODS,
     VARIABLE_CHANGES,
 )
+from tfnanlint.ops.models.variables import moved_by_training, started
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.transfer import core as t

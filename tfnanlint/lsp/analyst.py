@@ -173,7 +173,7 @@ class Analyst:
     def _next(self) -> None:
         if self._current is not None or not self._waiting:
             return
-        ticket = self._current = min(self._waiting, key=lambda one: one.rank)
+        ticket = self._current = min(self._waiting, key=lambda ticket: ticket.rank)
         self._waiting.remove(ticket)
         process = self._ready()
         for message in self._unsent:

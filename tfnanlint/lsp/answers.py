@@ -44,12 +44,14 @@ def claimed(fix: Fix) -> str:
 
 def diagnostics(answer: Answer) -> dict[str, list[types.Diagnostic]]:
     """The findings by document; a document without any has an empty list."""
-    found: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in answer.snapshot.parts}
+    by_document: dict[str, list[types.Diagnostic]] = {
+        part.uri: [] for part in answer.snapshot.parts
+    }
     for finding in answer.outcome.findings:
         located = answer.snapshot.locate(finding.span)
         if located is not None:
-            found[located[0].uri].append(diagnostic(finding, located[1], answer))
-    return found
+            by_document[located[0].uri].append(diagnostic(finding, located[1], answer))
+    return by_document
 
 
 def diagnostic(finding: Finding, range_: types.Range, answer: Answer) -> types.Diagnostic:
@@ -83,9 +85,9 @@ def _location(step: Step, finding: Finding, snapshot: Snapshot) -> types.Locatio
     return types.Location(from_fs_path(step.path), types.Range(start, start))
 
 
-def identity(found: Iterable[types.Diagnostic]) -> str:
+def identity(listed: Iterable[types.Diagnostic]) -> str:
     """A name for a list of diagnostics, the same for equal lists."""
-    return hashlib.sha1("\n".join(map(repr, found)).encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha1("\n".join(map(repr, listed)).encode("utf-8", "replace")).hexdigest()
 
 
 # --------------------------------------------------------------------------------------------------
@@ -116,7 +118,7 @@ def hover(
     rule = "\n\n---\n\n" if markdown else "\n\n"
     text = rule.join("\n".join(_explained(one, answer, markdown)) for one in here)
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
-    narrowest = min(here, key=lambda one: one.span.end - one.span.start)
+    narrowest = min(here, key=lambda finding: finding.span.end - finding.span.start)
     located = answer.snapshot.locate(narrowest.span)
     return types.Hover(types.MarkupContent(kind, text), located[1] if located is not None else None)
 
@@ -161,8 +163,8 @@ def _called(step: Step, finding: Finding, snapshot: Snapshot) -> str:
             return f"{call.function}() at {os.path.basename(call.path)}:{call.row}"
         return f"{call.function}()" + (f" on line {call.row}" if len(snapshot.parts) == 1 else "")
 
-    made = f"; made by {told(step.made)}" if step.made else ""
-    return made + (
+    maker = f"; made by {told(step.made)}" if step.made else ""
+    return maker + (
         "; through " + " and ".join(map(told, reversed(step.calls))) if step.calls else ""
     )
 

@@ -111,12 +111,12 @@ def parse(difference: Difference) -> None:
     new.__dict__["tree"] = ast.Module([*kept, *middle.body, *behind], [])
 
 
-def _common(one: str, other: str) -> int:
+def _common(first: str, second: str) -> int:
     """How many characters two texts have in common at their start."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if first[low:middle] == second[low:middle]:
             low = middle
         else:
             high = middle - 1
@@ -125,7 +125,7 @@ def _common(one: str, other: str) -> int:
 
 def _first_rows(source: Source) -> list[int]:
     """The rows on which top-level statements begin a line of their own, ascending."""
-    found: list[int] = []
+    rows: list[int] = []
     for node in source.tree.body:
         decorators = getattr(node, "decorator_list", ())
         row = min((one.lineno for one in decorators), default=node.lineno)
@@ -134,6 +134,6 @@ def _first_rows(source: Source) -> list[int]:
         if source.line_text(row)[:1] not in ("", " ", "\t", ")", "]", "}") and (
             not decorators or source.line_text(row).startswith("@")
         ):
-            if node.col_offset == 0 and (not found or found[-1] < row):
-                found.append(row)
-    return found
+            if node.col_offset == 0 and (not rows or rows[-1] < row):
+                rows.append(row)
+    return rows

@@ -69,13 +69,13 @@ class Documents(Workspace):
     """The open documents; those that are not open are never read from disk."""
 
     @classmethod
-    def instead_of(cls, other: Workspace) -> Documents:
+    def instead_of(cls, workspace: Workspace) -> Documents:
         """A workspace with the folders and the encoding of one in which nothing is open yet."""
         return cls(
-            other.root_uri,
+            workspace.root_uri,
             types.TextDocumentSyncKind.Incremental,
-            list(other.folders.values()),
-            other.position_encoding,
+            list(workspace.folders.values()),
+            workspace.position_encoding,
         )
 
     @property
@@ -157,14 +157,14 @@ class Snapshot:
         """Edits by document, each document's in order; None when one of them cannot be made in one
         document.
         """
-        found: dict[Part, list[types.TextEdit]] = {}
-        for edit in sorted(edits, key=lambda one: one.span):
+        by_part: dict[Part, list[types.TextEdit]] = {}
+        for edit in sorted(edits, key=lambda edit: edit.span):
             located = self.locate(edit.span)
             if located is None:
                 return None
             part, range_ = located
-            found.setdefault(part, []).append(types.TextEdit(range_, edit.text))
-        return found
+            by_part.setdefault(part, []).append(types.TextEdit(range_, edit.text))
+        return by_part
 
 
 def file_snapshot(document: Document, encoding: str) -> Snapshot:

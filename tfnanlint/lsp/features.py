@@ -183,12 +183,12 @@ def _requests(server: Server) -> None:
         answer = await ls.answer(params.text_document.uri)
         if answer is not None and answers.about_fixes(answer, params):
             answer = await ls.repaired(params.text_document.uri)
-        found = list(actions(ls, answer, params)) if answer is not None else []
+        offered = list(actions(ls, answer, params)) if answer is not None else []
         if ls.resolves:
-            return found
+            return offered
         return [
             action
-            for action in [await resolved(ls, one) for one in found]
+            for action in [await resolved(ls, one) for one in offered]
             if action.edit is not None or action.command is not None
         ]
 

@@ -59,10 +59,10 @@ class Server(LanguageServer):
         """A capability of the client by its path, such as `text_document.diagnostic`; None where it
         has none.
         """
-        found: Any = self.client_capabilities
+        capability: Any = self.client_capabilities
         for name in path.split("."):
-            found = getattr(found, name, None)
-        return found
+            capability = getattr(capability, name, None)
+        return capability
 
     @property
     def pulled(self) -> bool:
@@ -145,10 +145,10 @@ class Server(LanguageServer):
             job = Offer(
                 self.analyst.number(), place, answer.snapshot.texts, answer.outcome.findings
             )
-            found = await self._told(job)
+            findings = await self._told(job)
             if sheet.answer is answer:
                 sheet.answer = replace(
-                    answer, outcome=replace(answer.outcome, findings=found), repaired=True
+                    answer, outcome=replace(answer.outcome, findings=findings), repaired=True
                 )
         return None
 
@@ -199,11 +199,11 @@ class Server(LanguageServer):
         problem = sheet.answer.outcome.problem
         if problem:
             self.complain(problem)
-        found = answers.diagnostics(sheet.answer)
+        by_document = answers.diagnostics(sheet.answer)
         if not self.pulled:
-            self._publish(sheet, found)
+            self._publish(sheet, by_document)
             return
-        name = answers.identity(one for part in found.values() for one in part)
+        name = answers.identity(one for part in by_document.values() for one in part)
         if (
             sheet.told is not None
             and sheet.told != name
@@ -212,10 +212,10 @@ class Server(LanguageServer):
             self.workspace_diagnostic_refresh(None)
         sheet.told = name
 
-    def _publish(self, sheet: Sheet, found: dict[str, list[types.Diagnostic]]) -> None:
+    def _publish(self, sheet: Sheet, by_document: dict[str, list[types.Diagnostic]]) -> None:
         for part in sheet.answer.snapshot.parts:
             self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(part.uri, found[part.uri], part.version)
+                types.PublishDiagnosticsParams(part.uri, by_document[part.uri], part.version)
             )
 
     def withdraw(self, uris: list[str]) -> None:

@@ -315,19 +315,19 @@ class Desk:
     def _linter(self, place: Place, texts: Texts) -> linter.Linter | None:
         """What checks a text; None when nothing is to be checked. Raises ConfigError."""
         key = place.folder, repr(place.table), place.options
-        made, found = self._linters.get(key, (-CONFIGURATION_AGE, None))
-        if found is None or time.monotonic() - made > CONFIGURATION_AGE:
+        created, checker = self._linters.get(key, (-CONFIGURATION_AGE, None))
+        if checker is None or time.monotonic() - created > CONFIGURATION_AGE:
             stated = layer(dict(place.table), "the editor's settings", place.folder)
             settings = Configuration(stated, place.options, trusted=False)
             linter.allow(settings.plugins)
-            found = linter.Linter(settings, linter.load_rules())
-            self._linters[key] = time.monotonic(), found
-        settings = found.configuration.for_file(place.path)
+            checker = linter.Linter(settings, linter.load_rules())
+            self._linters[key] = time.monotonic(), checker
+        settings = checker.configuration.for_file(place.path)
         if sum(map(len, texts)) > settings.max_file_size or excluded(
-            place.path, found.configuration, forced=True
+            place.path, checker.configuration, forced=True
         ):
             return None
-        return found
+        return checker
 
     def _check(self, job: Check) -> Outcome:
         if not _relevant(job.texts):
@@ -385,16 +385,16 @@ class Desk:
         except Exception as error:
             return linter.failure(source.path, error).findings
 
-    def _keep(self, source: Source, found: list[Finding] | None) -> None:
+    def _keep(self, source: Source, findings: list[Finding] | None) -> None:
         """Take a version for the one from which the next change is counted; one that cannot be
         analysed is none.
         """
-        if found is None or isinstance(source, CellSource):
+        if findings is None or isinstance(source, CellSource):
             return
         self._bases.pop(source.path, None)
         self._bases[source.path] = (
             source,
-            [dataclasses.replace(one, data=_plain(one.data)) for one in found],
+            [dataclasses.replace(one, data=_plain(one.data)) for one in findings],
         )
         while len(self._bases) > MOST_BASES:
             del self._bases[next(iter(self._bases))]

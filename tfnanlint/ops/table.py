@@ -122,25 +122,25 @@ def _edges(info: dict[str, Any]) -> tuple[str, ...]:
 
 
 FAMILIES = (
-    "arithmetic",
-    "elementwise",
-    "signals",
-    "comparison",
-    "reductions",
-    "products",
-    "nn",
-    "arrays",
-    "control",
-    "random",
-    "linalg",
-    "losses",
-    "variables",
-    "layers",
-    "cells",
-    "training",
-    "python",
-    "structures",
-    "datasets",
+    "families.arithmetic",
+    "families.elementwise",
+    "families.signals",
+    "families.comparison",
+    "families.reductions",
+    "families.products",
+    "families.nn",
+    "families.arrays",
+    "families.control",
+    "families.random",
+    "families.linalg",
+    "models.losses",
+    "models.variables",
+    "models.layers",
+    "models.cells",
+    "models.training",
+    "families.python",
+    "families.structures",
+    "models.datasets",
 )
 
 
@@ -148,7 +148,7 @@ FAMILIES = (
 def load() -> dict[str, Op]:
     """The table, with every family imported."""
     for family in FAMILIES:  # also when something has imported one family before
-        importlib.import_module(f"tfnanlint.ops.families.{family}")
+        importlib.import_module(f"tfnanlint.ops.{family}")
     return TABLE
 
 

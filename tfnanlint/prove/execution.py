@@ -89,13 +89,13 @@ class Run:
                 return f"the gradient of {name} is {_worst([gradient])}"
         return f"the gradient at its argument is {_worst(self.inner)}"
 
-    def dead_beside(self, other: Run) -> str:
+    def dead_beside(self, run: Run) -> str:
         """The input of which an element has the gradient 0 here and none that is small in another
         run.
         """
         import numpy as np
 
-        theirs = dict(zip(other.names, other.gradients))
+        theirs = dict(zip(run.names, run.gradients))
         for name, gradient in zip(self.names, self.gradients):
             beside = theirs.get(name)
             if beside is None or beside.shape != gradient.shape or not _finite([beside]):
@@ -105,11 +105,11 @@ class Run:
                 return name
         return ""
 
-    def tests_unlike(self, other: Run) -> bool:
+    def tests_unlike(self, run: Run) -> bool:
         """Whether a condition comes out otherwise than in another run."""
         import numpy as np
 
-        pairs = zip(self.values, other.values)
+        pairs = zip(self.values, run.values)
         return self.truths and any(not np.array_equal(one, beside) for one, beside in pairs)
 
     def error_of(self, exact: Run) -> float:
@@ -283,8 +283,8 @@ class Runner:
             if nearest is None or not watched:
                 return None
             zero = tf.UnconnectedGradients.ZERO
-            found = tape.gradient(nearest, list(watched.values()), unconnected_gradients=zero)
-            arrays = [_array(tf.convert_to_tensor(one)) for one in found]
+            gradients = tape.gradient(nearest, list(watched.values()), unconnected_gradients=zero)
+            arrays = [_array(tf.convert_to_tensor(one)) for one in gradients]
         # whatever ends a slice: it has no slope there
         except Exception:
             return None
@@ -359,7 +359,7 @@ class Runner:
             step = self._step(space, list(tensors), floats)
             data = tf.data.Dataset.from_tensor_slices(stacked)
             both = tf.autograph.experimental.do_not_convert(
-                lambda *one: tuple(map(tuple, step(*one)))
+                lambda *operands: tuple(map(tuple, step(*operands)))
             )
             results = data.map(both).batch(len(points))
             values, gradients = results.get_single_element()
@@ -464,10 +464,10 @@ def _space() -> dict[str, Any]:
     }
 
 
-def _input(one: Input, value: Any, dtype: str) -> Any:
+def _input(input_: Input, value: Any, dtype: str) -> Any:
     import tensorflow as tf
 
-    if one.kind in (NUMBER, WHOLE_NUMBER):
+    if input_.kind in (NUMBER, WHOLE_NUMBER):
         return value
     return tf.constant(value, dtype)
 

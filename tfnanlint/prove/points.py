@@ -84,10 +84,10 @@ def _layouts(inputs: Sequence[Input]) -> Iterator[Layout]:
         yield Layout(shaped((2, 4, 4, 3), {first: (4, 4), second: (3,)}), plain)
 
 
-def _dtype(one: Input) -> str:
-    if one.kind == TRUTH:
+def _dtype(input_: Input) -> str:
+    if input_.kind == TRUTH:
         return "bool"
-    return one.dtype if one.dtype not in ("", "mixed") else "float32"
+    return input_.dtype if input_.dtype not in ("", "mixed") else "float32"
 
 
 # Points
@@ -105,10 +105,15 @@ def ordinary(inputs: Sequence[Input], layout: Layout, draw: Any, style: int = 0)
     ]
 
 
-def _styled(one: Input, value: Any, style: int) -> Any:
+def _styled(input_: Input, value: Any, style: int) -> Any:
     import numpy as np
 
-    if style == 0 or one.kind != TENSOR or value.dtype.kind != "f" or not one.range.any_number:
+    if (
+        style == 0
+        or input_.kind != TENSOR
+        or value.dtype.kind != "f"
+        or not input_.range.any_number
+    ):
         return value
     positive = np.abs(value) + np.asarray(0.1, value.dtype)
     return positive if style == 1 else positive / (1 + positive)
@@ -117,13 +122,13 @@ def _styled(one: Input, value: Any, style: int) -> Any:
 STYLES = 3
 
 
-def _ordinary(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> Any:
+def _ordinary(input_: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> Any:
     import numpy as np
 
-    lo, hi = one.range.lo, one.range.hi
-    if one.kind == NUMBER:
-        return float(inside(one, np.asarray(draw.uniform(0.3, 2.0))))
-    if one.kind == WHOLE_NUMBER:
+    lo, hi = input_.range.lo, input_.range.hi
+    if input_.kind == NUMBER:
+        return float(inside(input_, np.asarray(draw.uniform(0.3, 2.0))))
+    if input_.kind == WHOLE_NUMBER:
         return int(min(max(2.0, lo), hi))
     if dtype == "bool":
         return draw.integers(0, 2, size=shape).astype(bool)
@@ -189,30 +194,35 @@ def _equal(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Point
         yield point
 
 
-def _edges(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> list[Any]:
+def _edges(input_: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> list[Any]:
     import numpy as np
 
-    if one.kind == NUMBER:
-        numbers = [0.0, 1.0, one.range.lo, one.range.hi, -1.0, 1e-12, 100.0]
-        fitting = [number for number in numbers if abs(number) < INF and _admits(one, number)]
-        return fitting or [_ordinary(one, shape, dtype, draw)]
-    if one.kind == WHOLE_NUMBER:
-        numbers = [0, 1, 2, *(int(end) for end in (one.range.lo, one.range.hi) if abs(end) < 64)]
-        fitting = [number for number in numbers if _admits(one, number)]
-        return fitting or [_ordinary(one, shape, dtype, draw)]
+    if input_.kind == NUMBER:
+        numbers = [0.0, 1.0, input_.range.lo, input_.range.hi, -1.0, 1e-12, 100.0]
+        fitting = [number for number in numbers if abs(number) < INF and _admits(input_, number)]
+        return fitting or [_ordinary(input_, shape, dtype, draw)]
+    if input_.kind == WHOLE_NUMBER:
+        numbers = [
+            0,
+            1,
+            2,
+            *(int(end) for end in (input_.range.lo, input_.range.hi) if abs(end) < 64),
+        ]
+        fitting = [number for number in numbers if _admits(input_, number)]
+        return fitting or [_ordinary(input_, shape, dtype, draw)]
     if dtype == "bool":
         none = np.zeros(shape, bool)
         return [none, ~none, draw.integers(0, 2, size=shape).astype(bool)]
     if dtype.startswith(("int", "uint")):
         arrays = [np.zeros(shape), np.ones(shape), draw.integers(0, 4, size=shape)]
-        return [inside(one, array).astype(dtype) for array in arrays]
+        return [inside(input_, array).astype(dtype) for array in arrays]
     return [
-        (inside(one, np.asarray(array)) + 0.0).astype(_numpy(dtype))
-        for array in _float_edges(one, shape, dtype, draw)
+        (inside(input_, np.asarray(array)) + 0.0).astype(_numpy(dtype))
+        for array in _float_edges(input_, shape, dtype, draw)
     ]
 
 
-def _float_edges(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> list[Any]:
+def _float_edges(input_: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> list[Any]:
     import numpy as np
 
     zeros, ones, normal = np.zeros(shape), np.ones(shape), draw.normal(size=shape)
@@ -244,7 +254,9 @@ def _float_edges(one: Input, shape: tuple[int, ...], dtype: str, draw: Any) -> l
         LARGEST * np.abs(normal),
         1000.0 + normal,
     ]
-    arrays += [np.full(shape, end) for end in (one.range.lo, one.range.hi) if abs(end) <= LARGEST]
+    arrays += [
+        np.full(shape, end) for end in (input_.range.lo, input_.range.hi) if abs(end) <= LARGEST
+    ]
     if dtype == "float16":
         arrays += [6e4 * flags, 300.0 * normal, 1e-6 * np.abs(normal)]
     return arrays
@@ -270,18 +282,18 @@ def with_nan(inputs: Sequence[Input], layout: Layout, draw: Any) -> Iterator[Poi
             yield point
 
 
-def _admits(one: Input, number: float) -> bool:
-    return one.range.lo <= number <= one.range.hi and (number != 0 or one.range.zero)
+def _admits(input_: Input, number: float) -> bool:
+    return input_.range.lo <= number <= input_.range.hi and (number != 0 or input_.range.zero)
 
 
-def inside(one: Input, array: Any) -> Any:
+def inside(input_: Input, array: Any) -> Any:
     """An array moved into the range of an input."""
     import numpy as np
 
-    array = np.clip(array, one.range.lo, one.range.hi)
-    if one.range.zero or not (array == 0).any():
+    array = np.clip(array, input_.range.lo, input_.range.hi)
+    if input_.range.zero or not (array == 0).any():
         return array
-    nearest = min(1e-3, one.range.hi) if one.range.hi > 0 else max(-1e-3, one.range.lo)
+    nearest = min(1e-3, input_.range.hi) if input_.range.hi > 0 else max(-1e-3, input_.range.lo)
     return np.where(array == 0, nearest, array)
 
 

@@ -292,7 +292,7 @@ def _unlike(name: str, runs: Sequence[Run | None], size: int) -> list[int]:
     return [int(np.argmax(np.abs(gradients[0] - gradients[-1])))]
 
 
-def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) <= _SAME * max(abs(one), abs(other), 1e-30)
-    return other is None or bool(one == other)
+def _alike(value: Any, reference: Any) -> bool:
+    if isinstance(value, float) and isinstance(reference, float):
+        return abs(value - reference) <= _SAME * max(abs(value), abs(reference), 1e-30)
+    return reference is None or bool(value == reference)

@@ -219,7 +219,7 @@ class Search:
         loose = [one for one in loose if one.key not in self._typed]
         if not wanted or not loose:
             return False
-        chosen = min(loose, key=lambda one: names.index(one.name)).key
+        chosen = min(loose, key=lambda input_: names.index(input_.name)).key
         self._typed.add(chosen)
         self.original = self.original.retyped((chosen,), wanted)
         if self.fixed is not None:

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from tfnanlint.idioms.loss_pairs import pairings
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.families.layers import Layer
 from tfnanlint.ops.families.nn import activation_named
+from tfnanlint.ops.models.layers import Layer
 from tfnanlint.ops.row import Op
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
@@ -337,13 +337,13 @@ class Slicer:
         labels, node = pairing.labels_node, pairing.predictions_node
         if labels is None or node is None:
             return ()
-        made = self._called(pairing.loss, pairing.loss.node, pairing.loss.point)
+        calls = self._called(pairing.loss, pairing.loss.node, pairing.loss.point)
         arguments = [self.expression(labels, call.point)]
         if pairing.predictions is self._engine.ask(node, call.point):
             arguments.append(self.expression(node, call.point))
         else:  # a model, as its layers one by one
             arguments.append(self.value(pairing.predictions, node))
-        return tuple(f"{each}({', '.join(arguments)})" for each in made)
+        return tuple(f"{each}({', '.join(arguments)})" for each in calls)
 
     def loss(self, predictions: Value, callee: str, family: str) -> str:
         """The operand for a loss that is only named, on what a model gives; labels are an input.
@@ -474,8 +474,10 @@ def _is_function_layer(site: Site) -> bool:
 def _is_linear(constructor: Site) -> bool:
     """Whether a layer that could be given an activation has none."""
     could = [param for param in _ACTIVATIONS if param in constructor.op.params]
-    given = [constructor.value(param) for param in could if constructor.given(param)]
-    return bool(could) and all(value.kind == "none" or value.const == "linear" for value in given)
+    activations = [constructor.value(param) for param in could if constructor.given(param)]
+    return bool(could) and all(
+        value.kind == "none" or value.const == "linear" for value in activations
+    )
 
 
 def _number(number: float) -> str:

@@ -122,16 +122,16 @@ def _imports(answer: dict[str, Any]) -> list[str]:
     return [text for name, text in _IMPORTS.items() if name in used or name == "tf"]
 
 
-def _literal(one: dict[str, Any]) -> str:
+def _literal(input_: dict[str, Any]) -> str:
     """The Python text of an input."""
-    values = [_number(value, one["dtype"]) for value in one["values"]]
-    if one["number"]:
+    values = [_number(value, input_["dtype"]) for value in input_["values"]]
+    if input_["number"]:
         return values[0]
     if len(set(values)) == 1 and len(values) > 1:
-        return f'tf.fill({one["shape"]}, tf.constant({values[0]}, "{one["dtype"]}"))'
+        return f'tf.fill({input_["shape"]}, tf.constant({values[0]}, "{input_["dtype"]}"))'
     if not values:
-        return f'tf.zeros({one["shape"]}, "{one["dtype"]}")'
-    return f'tf.constant({_nested(values, one["shape"])}, "{one["dtype"]}")'
+        return f'tf.zeros({input_["shape"]}, "{input_["dtype"]}")'
+    return f'tf.constant({_nested(values, input_["shape"])}, "{input_["dtype"]}")'
 
 
 def _nested(values: list[str], shape: list[int]) -> str:

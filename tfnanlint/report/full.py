@@ -182,8 +182,8 @@ class Full:
         if finding.verdict is not None:
             yield "executed", sentence(finding)
         witness = finding.verdict.witness if finding.verdict is not None else None
-        for one in () if witness is None else witness.inputs:
-            yield "input", f"{one.name} = {one.text}"
+        for witness_input in () if witness is None else witness.inputs:
+            yield "input", f"{witness_input.name} = {witness_input.text}"
 
     def _trace(self, finding: Finding, source: Source, pad: str) -> Iterator[str]:
         if not finding.trace:
@@ -277,8 +277,8 @@ def called(step: Step, source: Source, named: Callable[[str], str] | None = None
     """
     named = named or from_here
     calls = [f"{call.function}() {_at(call, source, named)}" for call in reversed(step.calls)]
-    made = f"; made by {step.made.function}() {_at(step.made, source, named)}" if step.made else ""
-    return made + (f"; through {' and '.join(calls)}" if calls else "")
+    maker = f"; made by {step.made.function}() {_at(step.made, source, named)}" if step.made else ""
+    return maker + (f"; through {' and '.join(calls)}" if calls else "")
 
 
 def _at(call: Call, source: Source, named: Callable[[str], str]) -> str:

@@ -28,8 +28,8 @@ class Json:
 
     def file(self, checked: Checked) -> str:
         parts = []
-        for one in described(checked):
-            text = json_text(one, indent=2)
+        for record in described(checked):
+            text = json_text(record, indent=2)
             parts.append(("" if self._first else ",") + "\n  " + text.replace("\n", "\n  "))
             self._first = False
         return "".join(parts)

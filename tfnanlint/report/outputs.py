@@ -37,8 +37,8 @@ def wanted(
     """
     stated = formats if formats is not None else [environ.get("TFNANLINT_OUTPUT_FORMAT") or "full"]
     file = file or environ.get("TFNANLINT_OUTPUT_FILE") or None
-    found = [_one(part) for value in stated for part in _NEXT.split(value)]
-    plain = [one for one in found if one.path is None]
+    wanted = [_one(part) for value in stated for part in _NEXT.split(value)]
+    plain = [one for one in wanted if one.path is None]
     if len(plain) > 1:
         names = " and ".join(one.name for one in plain)
         raise ConfigError(
@@ -47,11 +47,11 @@ def wanted(
     if file is not None:
         if not plain:
             raise ConfigError("--output-file: every format already has its own file")
-        found = [Wanted(one.name, one.path or file) for one in found]
-    targets = [os.path.realpath(one.path) for one in found if one.path is not None]
+        wanted = [Wanted(one.name, one.path or file) for one in wanted]
+    targets = [os.path.realpath(one.path) for one in wanted if one.path is not None]
     if len(set(targets)) < len(targets):
         raise ConfigError("--output-format: two formats would be written to the same file")
-    return tuple(found)
+    return tuple(wanted)
 
 
 def _one(text: str) -> Wanted:
@@ -94,17 +94,17 @@ class Outputs:
         self.each = tuple(outputs)
 
     def start(self) -> None:
-        self._write(lambda one: one.shape.start())
+        self._write(lambda output: output.shape.start())
 
     def file(self, checked: Checked) -> None:
-        self._write(lambda one: one.shape.file(checked))
+        self._write(lambda output: output.shape.file(checked))
 
     def end(self) -> None:
-        self._write(lambda one: one.shape.end())
+        self._write(lambda output: output.shape.end())
 
     def _write(self, text: Callable[[Output], str]) -> None:
-        for one in self.each:
-            one.write(text(one))
+        for output in self.each:
+            output.write(text(output))
 
 
 @contextmanager
@@ -118,9 +118,9 @@ def opened(wants: Sequence[Wanted], stream: TextIO, view: View) -> Iterator[Outp
     try:
         to_files = any(want.path is not None for want in wants)
         with _removed_when_ended(files) if to_files else nullcontext():
-            for one in wants:
-                if one.path is not None:
-                    files[one.path] = _open(one.path)
+            for want in wants:
+                if want.path is not None:
+                    files[want.path] = _open(want.path)
             plain = replace(view, paint=Paint(False), width=WIDTH)
             yield Outputs(
                 [

@@ -15,7 +15,7 @@ from typing import Any
 
 from tfnanlint.diagnostics.findings import EPSILON
 from tfnanlint.idioms.moments import squared
-from tfnanlint.ops.families.variables import VARIABLES, started
+from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import CASTS, CEILINGS, LOGARITHM_PRODUCTS, LOGARITHM_SUMS
 from tfnanlint.rewrite.availability import argument

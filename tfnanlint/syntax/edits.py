@@ -80,14 +80,14 @@ class Shift:
         first = bisect.bisect_left(self._starts, old.start)
         if first and self.edits[first - 1].span.end > old.start:
             first -= 1
-        found = []
+        indices = []
         for index in range(first, len(self.edits)):
             span = self.edits[index].span
             if span.start >= old.end:
                 break
             if span.end > old.start:
-                found.append(index)
-        return found
+                indices.append(index)
+        return indices
 
 
 def composed(text: str, first: Iterable[Edit], second: Iterable[Edit]) -> list[Edit]:
@@ -105,7 +105,7 @@ def composed(text: str, first: Iterable[Edit], second: Iterable[Edit]) -> list[E
             changed[-1] = changed[-1][0], max(end, changed[-1][1])
         else:
             changed.append((start, end))
-    found = []
+    combined = []
     for start, end in changed:
         inside = [
             Edit(Span(edit.span.start - start, edit.span.end - start), edit.text)
@@ -113,5 +113,5 @@ def composed(text: str, first: Iterable[Edit], second: Iterable[Edit]) -> list[E
             if start <= edit.span.start and edit.span.end <= end
         ]
         new = edits_apply(between[start:end], inside)
-        found.append(Edit(shift.old(Span(start, end)), new))
-    return found
+        combined.append(Edit(shift.old(Span(start, end)), new))
+    return combined

@@ -21,17 +21,17 @@ def enclosing(
 ) -> list[ast.AST]:
     """The statements and expressions around a place, outermost first."""
     path: list[ast.AST] = []
-    found = _holding(body, place, span_of)
-    while found is not None:
-        path.append(found)
+    holder = _holding(body, place, span_of)
+    while holder is not None:
+        path.append(holder)
         below: Iterable[Sequence[ast.AST]]
-        if isinstance(found, ast.Match):
-            below = [[found.subject], *_placed_children(_case(found, place, span_of))]
-        elif isinstance(found, ast.JoinedStr):
-            below = [sorted(_formatted(found), key=lambda node: span_of(node).start)]
+        if isinstance(holder, ast.Match):
+            below = [[holder.subject], *_placed_children(_case(holder, place, span_of))]
+        elif isinstance(holder, ast.JoinedStr):
+            below = [sorted(_formatted(holder), key=lambda node: span_of(node).start)]
         else:
-            below = [] if isinstance(found, TEMPLATE_STRING) else _placed_children(found)
-        found = next(filter(None, (_holding(nodes, place, span_of) for nodes in below)), None)
+            below = [] if isinstance(holder, TEMPLATE_STRING) else _placed_children(holder)
+        holder = next(filter(None, (_holding(nodes, place, span_of) for nodes in below)), None)
     return path
 
 

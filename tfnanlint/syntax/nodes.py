@@ -52,28 +52,28 @@ def _elements(node: Any) -> Sequence[ast.AST]:
 
 
 def _parameters(node: Any) -> Sequence[ast.AST]:
-    found = [*node.posonlyargs, *node.args]
+    parts = [*node.posonlyargs, *node.args]
     if node.vararg is not None:
-        found.append(node.vararg)
-    found += node.kwonlyargs
-    found += [one for one in node.kw_defaults if one is not None]
+        parts.append(node.vararg)
+    parts += node.kwonlyargs
+    parts += [one for one in node.kw_defaults if one is not None]
     if node.kwarg is not None:
-        found.append(node.kwarg)
-    return found + node.defaults
+        parts.append(node.kwarg)
+    return parts + node.defaults
 
 
 def _any(node: ast.AST) -> Sequence[ast.AST]:
-    found: list[ast.AST] = []
+    parts: list[ast.AST] = []
     held = node.__dict__  # a field that is missing costs an exception when it is asked for
     for name in node._fields:
         part = held.get(name)
         if isinstance(part, list):
-            found += [
+            parts += [
                 one for one in part if isinstance(one, ast.AST) and not isinstance(one, _MARKS)
             ]
         elif isinstance(part, ast.AST) and not isinstance(part, _MARKS):
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 _PARTS: Final[dict[type, Callable[[Any], Sequence[ast.AST]]]] = {
@@ -141,21 +141,21 @@ _BLOCKS: Final[dict[type, Callable[[Any], Blocks]]] = {
 
 def blocks_of(node: ast.AST) -> Blocks:
     """The blocks of statements directly inside a compound statement; () for any other node."""
-    found = _BLOCKS.get(type(node))
-    return found(node) if found is not None else ()
+    blocks = _BLOCKS.get(type(node))
+    return blocks(node) if blocks is not None else ()
 
 
 def statements_in(node: ast.AST) -> list[ast.stmt]:
     """All statements inside a definition or compound statement, those of definitions in it
     included.
     """
-    found: list[ast.stmt] = [statement for block in blocks_of(node) for statement in block]
-    for one in found:  # it grows on the way
-        parts = _BLOCKS.get(type(one))  # `blocks_of` written out: most statements hold none
+    statements: list[ast.stmt] = [statement for block in blocks_of(node) for statement in block]
+    for statement in statements:  # it grows on the way
+        parts = _BLOCKS.get(type(statement))  # `blocks_of` written out: most statements hold none
         if parts is not None:
-            for block in parts(one):
-                found += block
-    return found
+            for block in parts(statement):
+                statements += block
+    return statements
 
 
 def parts_of(node: ast.AST) -> Sequence[ast.AST]:
@@ -165,21 +165,21 @@ def parts_of(node: ast.AST) -> Sequence[ast.AST]:
 
 def nodes_in(node: ast.AST) -> list[ast.AST]:
     """A node and all nodes inside of it, in the order of `ast.walk`."""
-    found: list[Any] = [node]
-    for one in found:  # it grows on the way
-        kind = type(one)
+    nodes: list[Any] = [node]
+    for inner in nodes:  # it grows on the way
+        kind = type(inner)
         if kind is NAME or kind is CONSTANT:
             continue
         # `parts_of` written out for most nodes that are no leaves
         if kind is ATTRIBUTE or kind is KEYWORD:
-            found.append(one.value)
+            nodes.append(inner.value)
         elif kind is CALL:
-            found.append(one.func)
-            found += one.args
-            found += one.keywords
+            nodes.append(inner.func)
+            nodes += inner.args
+            nodes += inner.keywords
         else:
-            found += _PARTS.get(kind, _any)(one)
-    return found
+            nodes += _PARTS.get(kind, _any)(inner)
+    return nodes
 
 
 _DICTS = ("dict", "OrderedDict")

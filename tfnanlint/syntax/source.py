@@ -78,13 +78,13 @@ _NAMING = ("id", "attr", "arg", "name", "asname", "module")
 
 def names_in(tree: ast.AST) -> frozenset[str]:
     """All names in a tree: of variables, attributes, keywords, imports and definitions."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         for field in _NAMING:
             name = getattr(node, field, None)
             if isinstance(name, str):
-                found.update(name.split("."))
-    return frozenset(found)
+                names.update(name.split("."))
+    return frozenset(names)
 
 
 _WALRUS = re.compile(":=")
@@ -364,10 +364,10 @@ class Source:
         for the same few, and the text is searched once.
         """
         for finder in rows.finders(pieces):
-            found = self._standing.get(finder.pieces)
-            if found is None:
-                found = self._standing[finder.pieces] = finder.finds(self.text)
-            if found:
+            standing = self._standing.get(finder.pieces)
+            if standing is None:
+                standing = self._standing[finder.pieces] = finder.finds(self.text)
+            if standing:
                 return True
         return False
 
@@ -395,30 +395,30 @@ class Source:
 
     def owners_assigned(self, attribute: str) -> list[tuple[str, int]]:
         """Of what the text may assign an attribute, as it is named there, and in which row."""
-        found = []
+        owners = []
         for dot in self._assignments(attribute):
             row = bisect.bisect_right(self.line_starts, dot)
             owner = _OWNER.search(self.text, self.line_starts[row - 1], dot)
             if owner is not None:
-                found.append((owner[0], row))
-        return found
+                owners.append((owner[0], row))
+        return owners
 
     def _assignments(self, attribute: str) -> list[int]:
         """The dots before an attribute where the text may assign it, but for those of `self`:
         searched once, for all classes that have one of that name.
         """
-        found = self._assigned.get(attribute)
-        if found is None:
-            found = self._assigned[attribute] = []
+        dots = self._assigned.get(attribute)
+        if dots is None:
+            dots = self._assigned[attribute] = []
             sought = f".{attribute}"
             text = self.code if sought in self.text else ""
             dot = text.find(sought)
             while dot >= 0:
                 end = dot + len(sought)
                 if not self._of_self(dot) and _ASSIGNED.match(text, end) is not None:
-                    found.append(dot)
+                    dots.append(dot)
                 dot = text.find(sought, end)
-        return found
+        return dots
 
     def _of_self(self, dot: int) -> bool:
         start = dot - len("self")
@@ -440,12 +440,12 @@ class Source:
         where it is only called or given a value, or is a part of a longer one. Searched once: each
         of many classes may have a method of that name.
         """
-        found = self._used.get(name)
-        if found is None:
-            found = self._used[name] = [
+        used_rows = self._used.get(name)
+        if used_rows is None:
+            used_rows = self._used[name] = [
                 row for row in self.rows_naming(name) if self._uses(name, row)
             ]
-        return found
+        return used_rows
 
     def _uses(self, name: str, row: int) -> bool:
         text, starts = self.text, self.line_starts
@@ -485,12 +485,12 @@ class Source:
         """The rows of every name: to search the text for each of the thousands of functions in a
         long file would take time that grows with the square of its length.
         """
-        found: dict[str, list[int]] = {}
+        rows_by_name: dict[str, list[int]] = {}
         for row, start in enumerate(self.line_starts, 1):
             end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
             for name in set(_NAME.findall(self.text, start, end)):
-                found.setdefault(name, []).append(row)
-        return found
+                rows_by_name.setdefault(name, []).append(row)
+        return rows_by_name
 
     @cached_property
     def _calls(self) -> dict[str, list[int]]:

@@ -12,8 +12,8 @@ class Span:
     start: int
     end: int
 
-    def __contains__(self, other: Span) -> bool:
-        return self.start <= other.start and other.end <= self.end
+    def __contains__(self, span: Span) -> bool:
+        return self.start <= span.start and span.end <= self.end
 
 
 @dataclass(frozen=True, slots=True)

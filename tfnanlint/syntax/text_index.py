@@ -94,14 +94,14 @@ def holding(text: str, starts: list[int], piece: str, first: int = 0) -> list[in
     """The rows that hold a piece of text, ascending; it does not stand before the offset
     `first`.
     """
-    found: list[int] = []
+    rows: list[int] = []
     row = 0
     position = text.find(piece, first)
     while position >= 0:
         row = bisect_right(starts, position, row)
-        found.append(row)
+        rows.append(row)
         position = text.find(piece, starts[row]) if row < len(starts) else -1
-    return found
+    return rows
 
 
 def powers(text: str, starts: list[int]) -> list[int]:
@@ -178,7 +178,7 @@ def long_strings(text: str) -> list[tuple[int, int]] | None:
     """
     if "\r" in text:
         return None
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     end = 0
     places = [text.find(quotes) for quotes in _TRIPLE]
     while max(places) >= 0:
@@ -198,12 +198,12 @@ def long_strings(text: str) -> list[tuple[int, int]] | None:
         if close < 0 or text[close - 1] == "\\":
             return None
         end = close + 3
-        found.append((start, end))
+        spans.append((start, end))
         places = [
             text.find(quotes, end) if 0 <= place < end else place
             for quotes, place in zip(_TRIPLE, places)
         ]
-    return found
+    return spans
 
 
 def code_of(
@@ -239,27 +239,27 @@ def called(text: str) -> dict[str, list[int]]:
     """Where names stand before a parenthesis: the places, descending, of each name, which is read
     from its end: that is how they are met.
     """
-    found: dict[str, list[int]] = {}
+    places_by_name: dict[str, list[int]] = {}
     length = len(text)
     for match in _CALLED.finditer(text[::-1]):
         name = match[1]
-        places = found.get(name)
+        places = places_by_name.get(name)
         if places is None:
-            places = found[name] = []
+            places = places_by_name[name] = []
         places.append(length - match.end())
-    return found
+    return places_by_name
 
 
 def rows_of(starts: list[int], places: list[int]) -> list[int]:
     """The rows of some ascending places, ascending, each once."""
-    found: list[int] = []
+    rows: list[int] = []
     end = -1  # of the row found last
     for place in places:
         if place >= end:
-            row = bisect_right(starts, place, found[-1] if found else 0)
+            row = bisect_right(starts, place, rows[-1] if rows else 0)
             end = starts[row] if row < len(starts) else _END
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def matching(text: str, starts: list[int], pattern: re.Pattern[str]) -> list[int]:
@@ -283,13 +283,13 @@ def without_prose(text: str, strings: bool = True) -> str:
         return text
 
     def blanked(match: re.Match[str]) -> str:
-        found, start = match[0], match.start()
-        if found[0] == "#":
-            return " " * len(found)
+        token, start = match[0], match.start()
+        if token[0] == "#":
+            return " " * len(token)
         if "f" in _prefix(text, start) or not strings and not _is_statement(text, match):
-            return found
-        inner = " " * (len(found) - 2) if "\n" not in found else _WRITTEN.sub(" ", found[1:-1])
-        return f"{found[0]}{inner}{found[-1]}"
+            return token
+        inner = " " * (len(token) - 2) if "\n" not in token else _WRITTEN.sub(" ", token[1:-1])
+        return f"{token[0]}{inner}{token[-1]}"
 
     return _PROSE.sub(blanked, text)
 

@@ -97,12 +97,12 @@ class Incident:
         """The user's line at which it happened, as far as the log tells."""
         return self.places[-1] if self.places else None
 
-    def tells_more_than(self, other: Incident) -> bool:
+    def tells_more_than(self, incident: Incident) -> bool:
         """Whether the places of another incident of the same kind say less: those of a traceback
         are where the graph ran, not where it was made.
         """
         order = list(Written)
-        return order.index(self.written) < order.index(other.written)
+        return order.index(self.written) < order.index(incident.written)
 
     @property
     def of_gradient(self) -> bool:

@@ -126,9 +126,9 @@ def _parts(path: str) -> list[str]:
     return [part for part in re.split(r"[\\/]", path) if part not in ("", ".", "..", "~")][::-1]
 
 
-def _shared(one: list[str], wanted: list[str]) -> int:
+def _shared(parts: list[str], wanted: list[str]) -> int:
     count = 0
-    for left, right in zip(one, wanted):
+    for left, right in zip(parts, wanted):
         if left != right:
             break
         count += 1

@@ -98,7 +98,7 @@ def _scope_at(tree: ast.Module, row: int) -> ast.AST:
 
 def _statement_at(scope: ast.AST, row: int) -> ast.stmt | None:
     around = [one for one in _own(scope) if one.lineno <= row <= (one.end_lineno or 0)]
-    return max(around, key=lambda one: one.lineno, default=None)
+    return max(around, key=lambda statement: statement.lineno, default=None)
 
 
 def _read(statement: ast.stmt) -> Iterator[str]:

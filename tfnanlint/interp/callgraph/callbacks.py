@@ -10,7 +10,7 @@ from typing import Final, TypeGuard
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.callgraph.parameters import MAX_CALLERS, handed_over
-from tfnanlint.ops.families.variables import starts_at_zero
+from tfnanlint.ops.models.variables import starts_at_zero
 from tfnanlint.ops.site import Site
 from tfnanlint.program.functions import Bound, Function, Instance
 from tfnanlint.program.module import Module

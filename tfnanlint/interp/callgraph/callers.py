@@ -11,7 +11,7 @@ from typing import Any, Iterator, TypeGuard
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
-from tfnanlint.ops.families.layers import Layer
+from tfnanlint.ops.models.layers import Layer
 from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Bound, ClassObject, Function
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Point, unrefined

@@ -16,8 +16,8 @@ from tfnanlint.interp import names as resolution
 from tfnanlint.interp import subexpressions
 from tfnanlint.interp.callgraph import callers
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
-from tfnanlint.ops.families.layers import is_input
 from tfnanlint.ops.frameworks import LAYERS
+from tfnanlint.ops.models.layers import is_input
 from tfnanlint.ops.row import Op
 from tfnanlint.ops.site import NotingSite
 from tfnanlint.program import functions as callables

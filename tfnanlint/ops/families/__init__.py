@@ -1,1 +1,1 @@
-"""The rows of the table, one family of operations a file."""
+"""The rows of functions of tensors and of Python, one family of operations a file."""

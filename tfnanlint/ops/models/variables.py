@@ -413,7 +413,7 @@ def initializer(name: str, params: str, lowest: float, highest: float, *aliases:
         tf1,
         params,
         give,
-        untested="an object; its range is tested in tests/ops/families/test_layers.py",
+        untested="an object; its range is tested in tests/ops/models/test_layers.py",
         pure=False,
     )
 
@@ -474,7 +474,7 @@ op(
     "tf.constant_initializer tf.initializers.constant keras.initializers.constant",
     "value dtype",
     _constant_initializer,
-    untested="an object; its range is tested in tests/ops/families/test_layers.py",
+    untested="an object; its range is tested in tests/ops/models/test_layers.py",
 )
 op(
     "keras.initializers.RandomUniform",
@@ -483,7 +483,7 @@ op(
     "minval maxval seed dtype",
     _uniform_initializer,
     pure=False,
-    untested="an object; its range is tested in tests/ops/families/test_layers.py",
+    untested="an object; its range is tested in tests/ops/models/test_layers.py",
 )
 
 
@@ -520,7 +520,7 @@ def _constraint(name: str, params: str, limits: Callable[[Site], Value], *aliase
         " ".join(f"keras.constraints.{alias}" for alias in aliases),
         params,
         give,
-        untested="an object; its range is tested in tests/ops/families/test_layers.py",
+        untested="an object; its range is tested in tests/ops/models/test_layers.py",
     )
 
 
@@ -717,5 +717,5 @@ op(
     "tf.contrib.layers.l1_regularizer slim.l2_regularizer slim.l1_regularizer",
     "scale",
     _called("loss", "regularizer", lambda x, call: like(x, 0.0, INF)),
-    untested="an object; its range is tested in tests/ops/families/test_layers.py",
+    untested="an object; its range is tested in tests/ops/models/test_layers.py",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Final
 
-from tfnanlint.ops.families.layers import Layer, called, dropped, gru, linear, lstm, simple_rnn
+from tfnanlint.ops.models.layers import Layer, called, dropped, gru, linear, lstm, simple_rnn
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.ops.traits import RECURRENT_FUNCTIONS

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Final
 
-from tfnanlint.ops.families.argscopes import activation_replaced
 from tfnanlint.ops.families.arrays import cast, passed
 from tfnanlint.ops.families.nn import activation_named, elu_down_to, max_pooled
+from tfnanlint.ops.models.argscopes import activation_replaced
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import TABLE, Op, op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import INF, NO_CONSTANT, Value, join, number, outward, unknown
 
-TESTED: Final = "an object; tests/ops/families/test_layers.py executes it"
+TESTED: Final = "an object; tests/ops/models/test_layers.py executes it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from typing import Callable, Final
 
-from tfnanlint.ops.families.variables import CallableObject
+from tfnanlint.ops.models.variables import CallableObject
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import INF, Value, outward, unknown
 
-TESTED: Final = "takes labels and predictions; tests/ops/families/test_layers.py executes it"
+TESTED: Final = "takes labels and predictions; tests/ops/models/test_layers.py executes it"
 
 # From the site (of the function, or of the class that was made), labels and predictions to the
 # loss.
@@ -290,7 +290,7 @@ for _name, _give in _TF1.items():
         "labels predictions weights scope loss_collection reduction",
         _weighted(_give),
         main="predictions",
-        untested="TensorFlow 1 only; tests/ops/families/test_layers.py executes it in a graph",
+        untested="TensorFlow 1 only; tests/ops/models/test_layers.py executes it in a graph",
         positions=_exchanged(
             _name,
             (
@@ -371,7 +371,7 @@ op(
     "y_true y_pred",
     lambda site: Value(0.0, 1.0),
     main="y_pred",
-    untested="a metric; tests/ops/families/test_layers.py executes it",
+    untested="a metric; tests/ops/models/test_layers.py executes it",
 )
 op(
     "tf.metrics.mean",

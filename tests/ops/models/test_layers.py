@@ -15,7 +15,7 @@ from boxes import BOXES, check, points, refused, site_of
 from later import Later
 
 from tfnanlint.dev.reveal import reveals
-from tfnanlint.ops.families.layers import Layer, Stack, called
+from tfnanlint.ops.models.layers import Layer, Stack, called
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.table import ROWS, load
 from tfnanlint.syntax.source import Source
@@ -630,6 +630,6 @@ def test_every_row_that_says_so_is_executed_here():
     missing = {
         row.name
         for row in ROWS
-        if "tests/ops/families/test_layers.py" in row.untested and row not in rows
+        if "tests/ops/models/test_layers.py" in row.untested and row not in rows
     }
     assert missing == set(NOT_HERE)

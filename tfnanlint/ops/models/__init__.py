@@ -1,0 +1,1 @@
+"""The rows of what models are made of: layers, cells, losses, variables, training, data sets."""
