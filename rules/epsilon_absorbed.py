@@ -160,9 +160,8 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
         )
     elif lost.beside:
         why = (
-            f"the {eps} is lost next to large elements as soon as a graph is made of the code "
-            f"(tf.function and Keras fit without XLA make a - (b - {eps}) of a - b + {eps}): the "
-            "result is 0 where the two are equal"
+            f"graphs without XLA (tf.function, Keras fit) compute a - (b - {eps}) and lose the "
+            f"{eps} next to large elements: the result is 0 where both are equal"
         )
     elif lost.modes == ("xla",):
         why = f"XLA (jit_compile, Keras fit on a GPU) computes 1 + {eps} - p: 0 at p = 1 in {dtype}"

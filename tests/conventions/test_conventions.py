@@ -19,6 +19,7 @@ MODULES = (files, identifiers, roles, texts)
 JUDGING = "gradients guards idioms interp ops program rewrite rule terms uses".split()
 # Regular expressions that match what Python or the frameworks define, by module: no guesses.
 SYNTAX = {
+    "interp/arguments": "_IMPORT",
     "ops/frameworks": "SINK_CALLS",
     "rewrite/bindings": "_IMPORT _BINDING",
     "rewrite/line_breaks": "_ASSIGNING",

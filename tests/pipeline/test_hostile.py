@@ -482,7 +482,7 @@ def test_a_name_does_not_look_like_a_line_of_a_report(tmp_path, shape):
 
 
 class Forged(Cache):
-    """A cache of one entry: what was kept last, or what somebody has put in its place."""
+    """A cache of one entry: what was kept last, or what was put in its place."""
 
     def __init__(self):
         super().__init__(None, "engine")

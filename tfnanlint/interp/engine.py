@@ -29,8 +29,8 @@ from tfnanlint.ops.families import python
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import last_names, load
 from tfnanlint.program.scope import Assigned, Fixed, unrefined
+from tfnanlint.project.answers import NO
 from tfnanlint.project.index import Project
-from tfnanlint.project.reach import NO
 from tfnanlint.syntax.nodes import ATTRIBUTE, CALL, NAME
 from tfnanlint.values.evaluator import (
     Binding,

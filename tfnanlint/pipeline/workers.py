@@ -112,7 +112,7 @@ class Crew:
 
     def outcomes(self, files: Sequence[tuple[str, int]]) -> Iterator[Fixed | None]:
         """The outcome of each file, in order. A file at which a process dies, or that takes too
-        long, is a finding, TFN000. No process is left when nobody wants more.
+        long, is a finding, TFN000. When the caller stops early, no process is left.
         """
         chunks = _chunked(files, self._count)
         waiting = deque(enumerate(chunks))

@@ -15,7 +15,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL as well
@@ -23,17 +23,19 @@ except ImportError:
     from hashlib import blake2b
 
 from tfnanlint.conventions.files import FOREIGN, is_foreign
-from tfnanlint.notebook.document import SUFFIX as NOTEBOOK
-from tfnanlint.notebook.document import Notebook, written_in
+from tfnanlint.project.answers import UNKNOWN, Answer
 from tfnanlint.project.filesystem import Disk, FileSystem
 from tfnanlint.project.half_precision import half_wanted, setters_of
-from tfnanlint.project.outlines import Outline, Words
-from tfnanlint.project.reach import UNKNOWN, Answer, Program, Reach
 from tfnanlint.project.settings import set_in
 from tfnanlint.syntax.source import Source, Unreadable
 
 Module = Any  # a `module.Module`, which knows its project
 
+if TYPE_CHECKING:
+    from tfnanlint.project.outlines import Outline
+    from tfnanlint.project.reach import Program, Reach
+
+NOTEBOOK = ".ipynb"
 # larger files are generated tables: reading them costs more than they tell
 MAX_FILE_BYTES = 1 << 20
 # characters of parsed files kept for the next question; their trees take about 25 times that
@@ -407,7 +409,7 @@ def _program_texts(top: str) -> dict[str, bytes]:
             is_notebook = path.endswith(NOTEBOOK)
             limit = MAX_NOTEBOOK_BYTES if is_notebook else MAX_FILE_BYTES
             stamp, data = _files.stamp(path), _bytes(path, limit)
-            found[path] = written_in(data) if is_notebook else data
+            found[path] = _written_in(data) if is_notebook else data
             total += len(data) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
             if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
                 found = {}
@@ -424,9 +426,18 @@ def _project_around(directory: str) -> str:
     return _files.project_around(directory)
 
 
+def _written_in(notebook: bytes) -> bytes:
+    """What the cells of a notebook hold."""
+    from tfnanlint.notebook.document import written_in  # no file of Python needs it
+
+    return written_in(notebook)
+
+
 @lru_cache(maxsize=2)
 def _program(top: str) -> Program | None:
     """The program of a project; None where its files are too many."""
+    from tfnanlint.project.reach import Program  # only a finding asks for it
+
     texts = _program_texts(top)
     return Program(top, texts, _outline) if texts else None
 
@@ -442,6 +453,8 @@ def _outline(path: str) -> Outline:
 
 @lru_cache(maxsize=64)
 def _outline_of_notebook(path: str) -> Outline:
+    from tfnanlint.notebook.document import Notebook
+
     try:
         source = Notebook(path, _bytes(path, MAX_NOTEBOOK_BYTES)).source
     except Unreadable:
@@ -452,6 +465,8 @@ def _outline_of_notebook(path: str) -> Outline:
 
 @lru_cache(maxsize=512)
 def _outline_of_words(path: str) -> Outline:
+    from tfnanlint.project.outlines import Words
+
     text = _bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace")
     return Words(frozenset(_NAMES.findall(text)))
 
@@ -472,6 +487,8 @@ def outlined(source: Source) -> Outline | None:
 
 
 def _outline_of(source: Source) -> Outline | None:
+    from tfnanlint.project.outlines import Outline
+
     is_notebook = source.path.endswith(NOTEBOOK)
     try:
         outline = Outline(source.text, source.tree, source.line_starts, is_notebook)
@@ -518,6 +535,8 @@ def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
 
 def _reach(top: str, path: str, outline_of: Callable[[str], Outline | None]) -> Reach | None:
     """What answers for the definitions of a file; None where nothing is known of any."""
+    from tfnanlint.project.reach import Reach
+
     program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
     if program is None or not program.may_say_no(path):
         return None

@@ -15,12 +15,8 @@ from typing import Final
 
 from tfnanlint.conventions.files import holds_tests, is_below_tests
 from tfnanlint.ops.frameworks import CALLED_BY_BASES
+from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.outlines import TOP, Definition, Outline, Use, is_case, is_main
-
-YES: Final = "yes"
-NO: Final = "no"
-UNKNOWN: Final = "unknown"
-Answer = tuple[str, str]  # one of the three, and the reason for a NO in words
 
 MAX_FILES: Final = 24  # others that are read for one answer: what more may lead to is not judged
 _INIT: Final = "__init__.py"

@@ -20,7 +20,7 @@ from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.program.functions import ClassObject, Function, Instance
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Binding, Parameter, Point
-from tfnanlint.project.reach import UNKNOWN, Answer
+from tfnanlint.project.answers import UNKNOWN, Answer
 from tfnanlint.syntax.nodes import function_at
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
