@@ -55,10 +55,12 @@ def _uniform(low: str, high: str, default: str | None = "float32"):
         top = (
             hi.hi - 1 if dtype in WHOLE else below(hi.hi, dtype) if math.isfinite(hi.hi) else hi.hi
         )
-        # minval + u * (maxval - minval) may round up to maxval, unless minval is 0 or lost beside
-        # maxval.
-        lost = 0 <= lo.lo <= abs(hi.hi) * t.limits_of(dtype).eps / 8
-        return _result(lo.lo, top if lost or dtype in WHOLE else hi.hi, dtype)
+        # u is at most 1 - eps. minval + u * (maxval - minval) rounds up to maxval only if what is
+        # missing there is no more than 1.5 spacings of numbers below maxval: three roundings add
+        # half a spacing each.
+        missing = (hi.hi - lo.lo) * t.limits_of(dtype).eps
+        is_below = dtype in WHOLE or lo.lo >= 0 and missing > 1.5 * (hi.hi - top)
+        return _result(lo.lo, top if is_below else hi.hi, dtype)
 
     return give
 
