@@ -46,9 +46,8 @@ from tfnanlint.api import (
     linear,
     repairs,
     rule,
+    traits,
 )
-
-SPECTRA = ("tf.signal.stft", "tf.signal.fft")
 
 
 @rule(
@@ -72,7 +71,7 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
         return
     inside: list[Site] = []
     if len(values) == 1:
-        shown, fixes = here.made_by(values[0], *SPECTRA) is not None, []
+        shown, fixes = here.made_by(values[0], *traits.SPECTRA) is not None, []
         parts = here.made_by(values[0], "tf.complex")
         if parts is not None:
             values = [parts.value("real"), parts.value("imag")]

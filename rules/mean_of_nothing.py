@@ -46,7 +46,6 @@ from tfnanlint.api import (
     traits,
 )
 
-CHOOSING = frozenset((*traits.FILTERS, *traits.GATHERS, "tf.strided_slice"))
 SMALL_INTEGERS = ("uint8", "int16", "int8")
 RESULTS = {
     "tf.reduce_mean": "mean of filtered elements: if none is left, the result is NaN (0 / 0)",
@@ -68,7 +67,7 @@ RESULTS = {
     fixes="divide_no_nan",
 )
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
-    if not here.may_stem(reduction, "x", CHOOSING, filtered_elements.ELEMENTWISE):
+    if not here.may_stem(reduction, "x", traits.CHOOSING, filtered_elements.ELEMENTWISE):
         return
     x = reduction.value("x")
     if not here.numeric(x) or x.dtype in SMALL_INTEGERS:

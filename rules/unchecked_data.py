@@ -42,7 +42,8 @@ from tfnanlint.api import Certainty, Context, Finding, Iterator, Site, Value, Wa
 
 @rule("TFN803", "unchecked-data", on="method.fit method.train_on_batch", preview=True)
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if site.value("self").obj is None or texts.looks_for_missing_data(here.words_around(site)):
+    is_checked = texts.looks_for_missing_data(here.words_around(site))
+    if site.value("self").obj is None or is_checked or texts.tests_for_nan(here.words):
         return
     for param in ("x", "y"):
         if site.given(param) and site.value(param).nan and suspect(site.value(param)):

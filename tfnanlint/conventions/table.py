@@ -366,6 +366,11 @@ CONVENTIONS: Final = (
         "pandas, NumPy and scikit-learn use these names for that",
     ),
     Convention(
+        texts.tests_for_nan,
+        "the model of the file deals with NaN in its input",
+        "TensorFlow and NumPy use these names for that",
+    ),
+    Convention(
         texts.scales_loss,
         "the loss is scaled before its gradient is taken",
         "the methods of `LossScaleOptimizer`",

@@ -20,6 +20,7 @@ _MISSING_DATA: Final = (
     r"dropna|fillna|is_?na|is_?null|not_?na|not_?null|nan_to_num|interpolate|Imputer|isfinite|"
     r"is_finite|nanmean|na_filter"
 )
+_NAN_TESTS: Final = r"is_?nan|nan_to_num|is_?finite"
 _SCALED_LOSS: Final = (
     r"\b(?:get_scaled_loss|scale_loss|loss_scale|get_unscaled_gradients|"
     r"LossScaleOptimizer|enable_mixed_precision_graph_rewrite)\b"
@@ -63,6 +64,11 @@ def normalizes_layers(names: str) -> bool:
 def looks_for_missing_data(names: str) -> bool:
     """Whether code with these names looks for missing data: `dropna`, `isnull`, `SimpleImputer`."""
     return re.search(_MISSING_DATA, names) is not None
+
+
+def tests_for_nan(names: str) -> bool:
+    """Whether a file of these names asks for NaN in tensors or arrays: `tf.math.is_nan`."""
+    return re.search(_NAN_TESTS, names) is not None
 
 
 def scales_loss(text: str) -> bool:

@@ -18,35 +18,22 @@ from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.traits import (
-    CASTS,
-    COPIES,
+    ADDITIONS,
     DIFFERENCE_SQUARES,
     DISPERSIONS,
-    NEGATIONS,
-    NORMS,
-    POSITIVE_SCALES,
+    FLAT_AT_ZERO,
+    LINEAR_AT_ZERO,
     QUOTIENTS,
-    REARRANGEMENTS,
-    ROOTS,
+    SMOOTH_CURVES,
     SQUARES,
-    STEP_CURVES,
     TOTALS,
+    VANISHING_AT_ZERO,
 )
 from tfnanlint.program.scope import Point, Scope
 from tfnanlint.uses.uses import Endings, endings_of
 from tfnanlint.values.value import Value
 
 _MAX_DEPTH: Final = 6
-# What hands no gradient back at 0, by the parameter for which that is so.
-_FLAT_AT_ZERO: Final = frozenset(("tf.square", "tf.abs", "tf.nn.l2_loss", *NORMS))
-# Linear in what they are given: 0 at 0, and the gradient passes.
-_LINEAR: Final = frozenset((*NEGATIONS, *CASTS, *COPIES, *TOTALS, *REARRANGEMENTS))
-# Finite derivatives everywhere, but not 0 at 0.
-_SMOOTH: Final = frozenset((*STEP_CURVES, *POSITIVE_SCALES, "tf.nn.softmax", "tf.sin", "tf.cos"))
-# 0 where all that they are given is.
-_ZERO_AT_ZERO: Final = frozenset(
-    (*_LINEAR, *_FLAT_AT_ZERO, *ROOTS, "tf.nn.relu", "tf.tanh", "tf.sin", "tf.reduce_max")
-)
 
 
 def is_flat_behind(root: Site, interpreter: Engine) -> bool:
@@ -112,7 +99,7 @@ class _Flatness:
     def _is_flat_at(self, site: Site, param: str, is_zero: bool) -> bool:
         """Whether the gradient that an op hands back through a parameter is 0 where the root is."""
         name = site.op.name
-        if name in _FLAT_AT_ZERO:
+        if name in FLAT_AT_ZERO:
             return is_zero and param == site.op.main
         if name == "tf.pow":
             return is_zero and param == "x" and site.value("y").lo > 1
@@ -131,16 +118,16 @@ class _Flatness:
             return param == "x" and site.value("y").lo >= 1
         if name in ("tf.add", "tf.subtract", "tf.multiply"):
             return True
-        return name in _LINEAR or name in _SMOOTH
+        return name in LINEAR_AT_ZERO or name in SMOOTH_CURVES
 
     def _stays_zero(self, site: Site, param: str) -> bool:
         """Whether the result of an op is 0 where what it is given for a parameter is."""
         name = site.op.name
-        if name in ("tf.add", "tf.subtract"):
+        if name in ADDITIONS:
             return self._vanishes(site.value(_other(param)))
         if name == "tf.divide":
             return param == "x"
-        return name not in _SMOOTH or name in _ZERO_AT_ZERO
+        return name not in SMOOTH_CURVES or name in VANISHING_AT_ZERO
 
     def _vanishes(self, value: Value, depth: int = _MAX_DEPTH) -> bool:
         """Whether a value is 0 wherever the root is."""
@@ -152,7 +139,7 @@ class _Flatness:
         name = site.op.name
         if name == "tf.multiply":
             return any(self._vanishes(site.value(param), depth - 1) for param in ("x", "y"))
-        if name in ("tf.add", "tf.subtract"):
+        if name in ADDITIONS:
             if self._is_difference(site):
                 return True
             return all(self._vanishes(site.value(param), depth - 1) for param in ("x", "y"))
@@ -160,7 +147,7 @@ class _Flatness:
             return self._vanishes(site.value("x"), depth - 1)
         if name == "tf.pow" and site.value("y").lo <= 0:
             return False
-        if name == "tf.pow" or name in _ZERO_AT_ZERO and name != "tf.concat":
+        if name == "tf.pow" or name in VANISHING_AT_ZERO and name != "tf.concat":
             return self._vanishes(site.value(site.op.main or "x"), depth - 1)
         return False
 

@@ -22,9 +22,9 @@ from tfnanlint.ops.traits import (
     BEND_NAMES,
     BENDING_LAYERS,
     BENDS,
-    FILLS,
     LINEAR_SUMS,
     LINEAR_TIMES_CONSTANT,
+    MADE_OF_SHAPES,
     SLICES,
     VARIABLES,
     is_random,
@@ -32,7 +32,6 @@ from tfnanlint.ops.traits import (
 from tfnanlint.values.value import NO_CONSTANT, Note, Value
 
 _DEPTH: Final = 40
-_MADE_OF_SHAPES: Final = (*FILLS, "tf.constant", "tf.range", "tf.linspace")
 _ACTIVATION: Final = LAYERS + "Activation"
 FUNCTIONAL_MODEL: Final = "keras.Model"
 
@@ -95,7 +94,7 @@ def _of_site(site: Site, inner: Callable[[Value], Pieces | None], depth: int) ->
         return _of_layer(site, inner, depth)
     name = site.op.name
     operands = _elements(site.value(param) for param in site.args if param not in SETTINGS)
-    if name in VARIABLES or is_random(name) or name in _MADE_OF_SHAPES:
+    if name in VARIABLES or is_random(name) or name in MADE_OF_SHAPES:
         return CONSTANT
     if site.op.passes:
         return inner(site.value(site.op.passes))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cache
-from typing import Final
 
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
@@ -37,7 +36,9 @@ from tfnanlint.ops.traits import (
     DENSITIES,
     DISPERSIONS,
     EXTREMES,
+    FALLING_WITH,
     MAGNITUDES,
+    MASKINGS,
     MASKS,
     MATRIX_PRODUCTS,
     ONE_HOTS,
@@ -1084,30 +1085,19 @@ def _difference(value: Value) -> bool:
     return site is not None and (site.op.name == "tf.subtract" or _difference(site.value("x")))
 
 
-# What is 0 only where its operands are, or one of them.
-_FALLING_WITH: Final = (
-    "tf.square",
-    "tf.divide",
-    "tf.math.reciprocal",
-    "tf.multiply",
-    "tf.abs",
-    "tf.where",
-)
-
-
 def falling(value: Value, depth: int = 8) -> bool:
     """A negative power of what is not negative, or a positive number divided by it (the kernels of
     Student and Cauchy): 0 at Inf only; its positive powers, products of such and of positive
     numbers, and its share of something (`q ** 2 / sum(q)`).
     """
     value = plain(widest(value))
-    site = made_by(value, *POWERS, *_FALLING_WITH) if value.lo >= 0 and depth else None
+    site = made_by(value, *POWERS, *FALLING_WITH) if value.lo >= 0 and depth else None
     if site is None:
         return False
     if site.op.name in POWERS:
         base, exponent = site.value("x"), site.value("y")
         return base.lo >= 0 and exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
-    if site.op.name in ("tf.multiply", "tf.where"):
+    if site.op.name in MASKINGS:
         return all(
             [
                 site.value(param).positive or falling(site.value(param), depth - 1)

@@ -344,6 +344,31 @@ def draws_tensor(name: str) -> bool:
     return name.startswith(_RANDOM_TENSORS)
 
 
+# Ops by what they do to a value and its gradient at 0. What hands no gradient back there:
+FLAT_AT_ZERO: Final = frozenset(("tf.square", "tf.abs", "tf.nn.l2_loss", *NORMS))
+# Linear in what they are given: 0 at 0, and the gradient passes.
+LINEAR_AT_ZERO: Final = frozenset((*NEGATIONS, *CASTS, *COPIES, *TOTALS, *REARRANGEMENTS))
+# Finite derivatives everywhere, but not 0 at 0.
+SMOOTH_CURVES: Final = frozenset(
+    (*STEP_CURVES, *POSITIVE_SCALES, "tf.nn.softmax", "tf.sin", "tf.cos")
+)
+# 0 where all that they are given is.
+VANISHING_AT_ZERO: Final = frozenset(
+    (*LINEAR_AT_ZERO, *FLAT_AT_ZERO, *ROOTS, "tf.nn.relu", "tf.tanh", "tf.sin", "tf.reduce_max")
+)
+# 0 only where their operands are, or one of them.
+FALLING_WITH: Final = (
+    "tf.square",
+    "tf.divide",
+    "tf.math.reciprocal",
+    "tf.abs",
+    *MASKINGS,
+)
+# What depends on shapes and numbers only.
+MADE_OF_SHAPES: Final = (*FILLS, "tf.constant", "tf.range", "tf.linspace")
+# What picks elements, so that none may be left.
+CHOOSING: Final = frozenset((*FILTERS, *GATHERS, "tf.strided_slice"))
+
 # Ops and layers by what they do to the second derivative.
 LINEAR_SUMS: Final = frozenset(
     (*ADDITIONS, *NEGATIONS, *TOTALS, *CASTS, "tf.add_n", "tf.concat", "tf.stack")

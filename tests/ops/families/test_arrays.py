@@ -24,6 +24,7 @@ keras = Later("keras")
 pytestmark = pytest.mark.tensorflow
 TABLE = load()
 X, Y, LIST = "x", "y", "a list of x and y"
+FLOAT16, INT32 = (Value(kind="dtype", const=name) for name in ("float16", "int32"))
 
 
 def sequence(*values: Value) -> Value:
@@ -118,10 +119,10 @@ CASES: list[tuple[str, dict[str, Any], Callable]] = [
     ("np.full_like", {"x": X, "fill_value": Y}, lambda x, y: np.full_like(x, y[0])),
     ("tf.constant", {"x": (X, 0.5)}, lambda x, y: tf.constant([float(x[0]), 0.5])),
     ("tf.constant", {"x": 1 - 1e-8}, lambda x, y: tf.constant(1 - 1e-8)),
-    ("tf.constant", {"x": 3, "dtype": tf.float16}, lambda x, y: tf.constant(3, tf.float16)),
+    ("tf.constant", {"x": 3, "dtype": FLOAT16}, lambda x, y: tf.constant(3, tf.float16)),
     ("np.array", {"x": (0.1, 1 / 3)}, lambda x, y: np.array([0.1, 1 / 3])),
     ("tf.zeros", {"shape": INDICES}, lambda x, y: tf.zeros([3])),
-    ("tf.ones", {"shape": INDICES, "dtype": tf.int32}, lambda x, y: tf.ones([3], tf.int32)),
+    ("tf.ones", {"shape": INDICES, "dtype": INT32}, lambda x, y: tf.ones([3], tf.int32)),
     ("tf.eye", {"size": 3}, lambda x, y: tf.eye(3)),
     ("tf.range", {"start": 5}, lambda x, y: tf.range(5)),
     ("tf.range", {"start": 2, "limit": 9, "delta": 3}, lambda x, y: tf.range(2, 9, 3)),
@@ -143,6 +144,11 @@ CASES: list[tuple[str, dict[str, Any], Callable]] = [
         "tf.nn.max_pool",
         {"x": X, "ksize": 2},
         lambda x, y: tf.nn.max_pool1d(x[None, :, None], 2, 2, "SAME"),
+    ),
+    (
+        "tf.nn.pool",
+        {"x": X, "ksize": 2},
+        lambda x, y: tf.nn.pool(x[None, :, None], [2], "MAX", padding="SAME"),
     ),
     (
         "tf.nn.avg_pool",
