@@ -9,7 +9,7 @@ from typing import Any, Callable, Final
 
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.ops.row import Op
-from tfnanlint.ops.traits import ALIGNED, COPIES, SELECTIONS
+from tfnanlint.ops.traits import ALIGNED, COPIES, OF_SEVERAL_FUNCTIONS, SELECTIONS
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Source
 from tfnanlint.values.evaluator import Evaluator
@@ -354,6 +354,8 @@ def _same(a: Value, b: Value, depth: int, known: set[tuple[int, int]]) -> bool:
         return True
     if left.op is not right.op or not left.op.pure or left.args.keys() != right.args.keys():
         return False
+    if left.op.name in OF_SEVERAL_FUNCTIONS and _last(left.name) != _last(right.name):
+        return False
     if left.op.name == "tf.strided_slice" and _same_index(left, right):
         main = left.op.main
         return _same(left.value(main), right.value(main), depth - 1, known)
@@ -364,6 +366,11 @@ def _same(a: Value, b: Value, depth: int, known: set[tuple[int, int]]) -> bool:
             return False
     known.add((id(left), id(right)))
     return True
+
+
+def _last(name: str) -> str:
+    """The last part of a name: `rfft` of `tf.signal.rfft`."""
+    return name.rpartition(".")[2]
 
 
 def _makers(a: Value, b: Value) -> tuple[Any, Any]:

@@ -239,6 +239,7 @@ OPEN_MASKS: Final = frozenset(
         "tf.sort",
         "tf.eye",
         "tf.argmax",
+        "tf.argmin",
         "tf.one_hot",
     )
 )
@@ -268,6 +269,7 @@ STEPS: Final = (
     *FILLS,
     *SIZES,
     "tf.argmax",
+    "tf.argmin",
     "tf.eye",
     "tf.math.count_nonzero",
     "tf.sequence_mask",
@@ -343,6 +345,28 @@ def draws_tensor(name: str) -> bool:
     """Whether an op of this name draws random numbers into a tensor, not into an array of NumPy."""
     return name.startswith(_RANDOM_TENSORS)
 
+
+# Rows that hold several functions of equal bounds: two of them give different numbers.
+OF_SEVERAL_FUNCTIONS: Final = frozenset(
+    (
+        "K.one_hot",
+        "ops.fft",
+        "ops.isclose",
+        "ops.median",
+        "tf.argsort",
+        "tf.gradients",
+        "tf.linalg.diag",
+        "tf.linalg.logm",
+        "tf.math.special.expint",
+        "tf.nn.conv2d",
+        "tf.reverse",
+        "tf.signal.fft",
+        "tf.sort",
+        "tf.tensor_scatter_nd_update",
+        "tf.train.exponential_decay",
+        "tnp.swapaxes",
+    )
+)
 
 # Ops by what they do to a value and its gradient at 0. What hands no gradient back there:
 FLAT_AT_ZERO: Final = frozenset(("tf.square", "tf.abs", "tf.nn.l2_loss", *NORMS))

@@ -830,14 +830,15 @@ op(
     lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "dtype")),
     reference="tf.math.count_nonzero(x, -1)",
 )
-op(
-    "tf.argmax",
-    "tf.math.argmax tf.arg_max K.argmax ops.argmax tnp.argmax np.argmax tf.argmin tf.math.argmin"
-    " tf.arg_min K.argmin ops.argmin tnp.argmin np.argmin raw.ArgMax raw.ArgMin",
-    "x axis output_type name",
-    lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "output_type")),
-    reference="tf.argmax(x, -1)",
-)
+for _name, _raw in (("max", "Max"), ("min", "Min")):
+    op(
+        f"tf.arg{_name}",
+        f"tf.math.arg{_name} tf.arg_{_name} K.arg{_name} ops.arg{_name} tnp.arg{_name}"
+        f" np.arg{_name} raw.Arg{_raw}",
+        "x axis output_type name",
+        lambda site: Value(0.0, INF, dtype=indices(site, "int64", "int32", "output_type")),
+        reference=f"tf.arg{_name}(x, -1)",
+    )
 op(
     "tf.math.bincount",
     "tf.bincount ops.bincount np.bincount",
