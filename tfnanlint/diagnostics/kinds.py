@@ -8,14 +8,12 @@ from the wrong ones. The numbers are those of the samples `unread` to `unread4` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 LEAST: Final = 0.85  # of findings that are warnings
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of evidence: why it is weak, in words that follow "a note because", and how many of
     its findings were right and wrong when they were read.
     """

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tfnanlint.guards.zero_sets import is_zero_at
 from tfnanlint.idioms.piecewise_linear import pieces
@@ -19,8 +18,7 @@ _HESSIANS: Final = ("tf.hessians",)
 _SEEN_THROUGH: Final = frozenset((*SLICES, *TOTALS))
 
 
-@dataclass(frozen=True, slots=True)
-class Derivative:
+class Derivative(NamedTuple):
     """The derivative of `value` by `x`, taken `order` times."""
 
     value: Value

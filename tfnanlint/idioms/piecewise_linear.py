@@ -10,8 +10,7 @@ Their second derivative by that input is 0 on every piece. The first one steps a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tfnanlint.idioms.loss_pairs import unfolded
 from tfnanlint.ops.frameworks import LAYERS, LINEAR_FUNCTIONS, LINEAR_LAYERS
@@ -36,8 +35,7 @@ _ACTIVATION: Final = LAYERS + "Activation"
 FUNCTIONAL_MODEL: Final = "keras.Model"
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(NamedTuple):
     """What is piecewise linear: whether it depends on the input at all, and the ops and layers
     that bend it.
     """
