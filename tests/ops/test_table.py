@@ -676,3 +676,29 @@ def test_uniform_includes_zero_and_excludes_one():
     assert applied("tf.random.normal").evident
     drawn = tf.random.stateless_uniform([50_000_000], seed=[1, 2])
     assert float(tf.reduce_min(drawn)) == 0.0 and 1 - 2e-7 < float(tf.reduce_max(drawn)) <= value.hi
+
+
+@pytest.mark.parametrize(
+    "name, params, dtype, spacings",
+    [
+        ("tf.random.uniform", ("minval", "maxval"), np.float32, 1.0),
+        ("np.random.uniform", ("low", "high"), np.float64, 0.5),
+    ],
+)
+def test_uniform_excludes_only_an_end_that_no_rounding_reaches(name, params, dtype, spacings):
+    """The largest draws, computed as the libraries do: `u` has 23 bits in TensorFlow and 53 in
+    NumPy.
+    """
+    generator = np.random.default_rng(5)
+    highs = np.concatenate([2.0 ** np.arange(-3, 4), generator.uniform(0.5, 4.0, 400)])
+    lows = 10.0 ** generator.uniform(-18, -0.01, len(highs)) * highs
+    u = dtype(1.0 - spacings * np.finfo(dtype).eps)
+    excluded = 0
+    for low, high in zip(lows.astype(dtype), highs.astype(dtype)):
+        value = applied(name, **dict(zip(params, (float(low), float(high)))))
+        excluded += value.hi < high
+        assert float(low + u * dtype(high - low)) <= value.hi
+    assert excluded
+    assert applied(name, **dict(zip(params, (1e-6, 1.0)))).hi == (
+        np.nextafter(np.float32(1), np.float32(0)) if dtype is np.float32 else 1.0
+    )

@@ -44,25 +44,33 @@ def _result(lo: float, hi: float, dtype: str | None, kind: str = "tensor") -> Va
     return Value(lo, hi, dtype=dtype, kind=kind)
 
 
-def _uniform(low: str, high: str, default: str | None = "float32"):
-    """[low, high): the lower end occurs (once in 2^23 draws), the upper one does not."""
+def _uniform(low: str, high: str, default: str | None = "float32", missing: float = 1.0):
+    """[low, high): the lower end occurs (once in 2^23 draws), the upper one does not, unless
+    low + u * (high - low) rounds up to it. `missing` is what the largest u lacks to 1, in
+    spacings of the dtype above 1.
+    """
 
     def give(site: Site) -> Value:
         dtype = _dtype(site, default)
         lo, hi = _given(site, low, 0.0), _given(site, high, 1.0)
         if lo.kind == "unknown" or hi.kind == "unknown":
             return Value(lo.lo, hi.hi, dtype=dtype)
-        top = (
-            hi.hi - 1 if dtype in WHOLE else below(hi.hi, dtype) if math.isfinite(hi.hi) else hi.hi
-        )
-        # u is at most 1 - eps. minval + u * (maxval - minval) rounds up to maxval only if what is
-        # missing there is no more than 1.5 spacings of numbers below maxval: three roundings add
-        # half a spacing each.
-        missing = (hi.hi - lo.lo) * t.limits_of(dtype).eps
-        is_below = dtype in WHOLE or lo.lo >= 0 and missing > 1.5 * (hi.hi - top)
-        return _result(lo.lo, top if is_below else hi.hi, dtype)
+        if dtype in WHOLE:
+            return _result(lo.lo, hi.hi - 1, dtype)
+        is_below = math.isfinite(hi.hi) and _stays_below(lo.lo, hi.hi, dtype, missing)
+        return _result(lo.lo, below(hi.hi, dtype) if is_below else hi.hi, dtype)
 
     return give
+
+
+def _stays_below(lo: float, hi: float, dtype: str | None, missing: float) -> bool:
+    """Whether lo + u * (hi - lo) never rounds up to hi."""
+    eps = t.limits_of(dtype).eps
+    if 0 <= lo <= abs(hi) * eps / 8:
+        return True  # lo is lost beside hi, and u * hi is below hi
+    # Three roundings add half a spacing of the numbers below hi each.
+    spacing = math.ldexp(eps, math.frexp(hi)[1] - 1 - (math.frexp(hi)[0] == 0.5))
+    return 0 < lo < hi and (hi - lo) * eps * missing > 1.5 * spacing
 
 
 def _normal(mean: str, deviation: str, default: str | None = "float32"):
@@ -279,7 +287,7 @@ op(
     "np.random.uniform",
     "tnp.random.uniform",
     "low high size",
-    _uniform("low", "high", "float64"),
+    _uniform("low", "high", "float64", missing=0.5),
     untested="NumPy; test_random_sources draws from it",
     **RANDOM,
 )
