@@ -37,7 +37,9 @@ class Op:
     that is a power of the argument: (0.5, -0.5) of sqrt. `hands_on` marks rows whose result is what
     a function gives that they call: functools.reduce. `signatures` holds the orders of all
     spellings, of any row, that were found to differ from the row's. `applies` names the parameters
-    whose functions the row calls with values: `fn` of tf.map_fn.
+    whose functions the row calls with values: `fn` of tf.map_fn. `shaped_by` names the parameter
+    that is the shape of the result: `dims` of tf.fill. `flattening` holds the spellings whose
+    result has one axis: np.ravel, which is tf.reshape.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Op:
     hands_on: bool = False
     signatures: Mapping[str, str] = field(default_factory=dict)
     applies: tuple[str, ...] = ()
+    shaped_by: str = ""
+    flattening: tuple[str, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

@@ -370,6 +370,8 @@ _pass(
     "np.ravel ops.ravel",
     "x shape name",
     reference="tf.reshape(x, [-1, 1])",
+    shaped_by="shape",
+    flattening=("K.flatten", "tnp.ravel", "np.ravel", "ops.ravel"),
 )
 _pass(
     "tf.squeeze",
@@ -416,6 +418,7 @@ _pass(
     "ops.broadcast_to tnp.broadcast_to np.broadcast_to raw.BroadcastTo",
     "x shape name",
     reference="tf.broadcast_to(x, [2, x.shape[0]])",
+    shaped_by="shape",
 )
 op(
     "tf.gather",
@@ -661,6 +664,7 @@ op(
     "shape dtype name",
     _filled(0.0),
     floatx=True,
+    shaped_by="shape",
     untested="takes a shape; tests/ops/families/test_arrays.py",
 )
 op(
@@ -669,6 +673,7 @@ op(
     "shape dtype name",
     _filled(1.0),
     floatx=True,
+    shaped_by="shape",
     untested="takes a shape; tests/ops/families/test_arrays.py",
 )
 op(
@@ -698,6 +703,7 @@ op(
     "dims x name",
     lambda site: as_tensor(site.value("x"), None),
     main="x",
+    shaped_by="dims",
     untested="takes a scalar; tests/ops/families/test_arrays.py",
 )
 op(
@@ -707,6 +713,7 @@ op(
     _full,
     main="fill_value",
     floatx=True,
+    shaped_by="shape",
     untested="takes a scalar; tests/ops/families/test_arrays.py",
 )
 op(

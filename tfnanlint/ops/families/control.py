@@ -303,7 +303,7 @@ def _as_number(x: Value) -> Value:
     )
 
 
-def _method_passes(names: str, params: str = "*rest") -> None:
+def _method_passes(names: str, params: str = "*rest", flattening: bool = False) -> None:
     for name in names.split():
         op(
             f"method.{name}",
@@ -311,6 +311,7 @@ def _method_passes(names: str, params: str = "*rest") -> None:
             f"self {params}",
             t.passes("self"),
             passes="self",
+            flattening=(f"method.{name}",) if flattening else (),
             untested="a method; the function is tested",
         )
 
@@ -332,9 +333,10 @@ op(
     untested="a method; the function is tested",
 )
 _method_passes(
-    "value read_value initialized_value eval tolist get_weights copy flatten ravel squeeze "
-    "reshape transpose swapaxes repeat take to_dense set_shape toarray"
+    "value read_value initialized_value eval tolist get_weights copy squeeze reshape transpose "
+    "swapaxes repeat take to_dense set_shape toarray"
 )
+_method_passes("flatten ravel", flattening=True)
 for _name, _target, _params in (
     ("sum", "tf.reduce_sum", "axis dtype keepdims"),
     ("mean", "tf.reduce_mean", "axis dtype keepdims"),

@@ -125,6 +125,7 @@ op(
     "shape minval maxval dtype seed name",
     _uniform("minval", "maxval"),
     untested="random; test_random_sources draws from it",
+    shaped_by="shape",
     **RANDOM,
 )
 op(
@@ -150,6 +151,7 @@ op(
     "shape mean stddev dtype seed name",
     _normal("mean", "stddev"),
     untested="random; test_random_sources draws from it",
+    shaped_by="shape",
     **RANDOM,
 )
 op(

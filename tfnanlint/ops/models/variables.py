@@ -204,6 +204,7 @@ op(
     pure=False,
     main="initializer",
     starts="initializer",
+    shaped_by="shape",
 )
 op(
     "method.add_weight",
@@ -213,6 +214,7 @@ op(
     untested="its value depends on training",
     pure=False,
     starts="initializer",
+    shaped_by="shape",
 )
 VARIABLES: Final = tuple(row.name for row in ROWS if row.starts)
 op(

@@ -15,18 +15,6 @@ from tfnanlint.values.value import Note, Value
 Shape = tuple[int | None, ...]  # None for a length that is not written
 
 _DEPTH: Final = 8
-# The parameter that holds the shape of what an op makes.
-_MADE: Final = {
-    "tf.zeros": "shape",
-    "tf.ones": "shape",
-    "tf.fill": "dims",
-    "ops.full": "shape",
-    "tf.random.normal": "shape",
-    "tf.random.uniform": "shape",
-    "tf.broadcast_to": "shape",
-    "method.add_weight": "shape",
-}
-_FLATTENED: Final = ("flatten", "ravel")
 
 
 def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:
@@ -35,12 +23,10 @@ def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:
     if site is None or depth == 0:
         return _written(value) if value.kind in ("sequence", "tensor", "array") else None
     name = site.op.name
-    if name in _MADE:
-        return _lengths(site.value(_MADE[name])) if site.given(_MADE[name]) else None
-    if site.name.rpartition(".")[2] in _FLATTENED:
+    if site.name in site.op.flattening:
         return (None,)
-    if name == "tf.reshape":
-        return _lengths(site.value("shape")) if site.given("shape") else None
+    if site.op.shaped_by and site.given(site.op.shaped_by):
+        return _lengths(site.value(site.op.shaped_by))
     if isinstance(site.node, ast.Subscript):
         return _indexed(site, depth)
     if name == "tf.expand_dims":
