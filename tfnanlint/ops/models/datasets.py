@@ -42,6 +42,8 @@ def _slice(whole: Value) -> Value:
         if all(part.kind == "number" for part in whole.obj):
             return join(list(whole.obj)).but(kind="tensor", origin=None)
         return Value(kind="sequence", obj=tuple([_slice(part) for part in whole.obj]))
+    if whole.kind == "dict" and isinstance(whole.obj, dict):
+        return Value(kind="dict", obj={key: _slice(part) for key, part in whole.obj.items()})
     if whole.kind in ("tensor", "array"):
         return another(whole, kind="tensor")
     return unknown()
