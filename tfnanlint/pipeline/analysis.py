@@ -345,9 +345,14 @@ class File:
         return [
             finding
             for one in self.subscribed.events["file"]
-            if self.module.source.holds(one.words)
+            if self.module.source.holds(one.words) or self._policy_holds(one.words)
             for finding in self.run(one, self.module, None)
         ]
+
+    def _policy_holds(self, words: tuple[str, ...]) -> bool:
+        """Whether one of some words stands in the policy that the program sets for its layers."""
+        policies = self.interpreter.policies_of_program(self.module)
+        return any([word in text for text, *_ in policies for word in words])
 
     def passed_on(self, node: ast.expr, point: Point) -> bool:
         """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to

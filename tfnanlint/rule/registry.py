@@ -83,13 +83,13 @@ Part = tuple[ast.expr, str, dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One rule: `on` are canonical op names or events; `words` must stand in a file for an event
-    rule to run; `over` are codes that a finding of this rule replaces at the same place; of `needs`
-    one piece of text must stand in a file for the rule to have work there ("exp" for what is said
-    of exponentials), and after `tf.multiply:` one of what must for that op to be looked at: it
-    spares all other files the search. `arrays`: it looks at NumPy's functions, too. Of the
-    certainties that it reports by default, `silent` are the classes that it leaves out. `fixes` are
-    the names of the fixes that it offers (`fix_names`).
+    """One rule: `on` are canonical op names or events; one of `words` must stand in a file, or in
+    the policy of its program, for an event rule to run; `over` are codes that a finding of this
+    rule replaces at the same place; of `needs` one piece of text must stand in a file for the rule
+    to have work there ("exp" for what is said of exponentials), and after `tf.multiply:` one of
+    what must for that op to be looked at: it spares all other files the search. `arrays`: it looks
+    at NumPy's functions, too. Of the certainties that it reports by default, `silent` are the
+    classes that it leaves out. `fixes` are the names of the fixes that it offers (`fix_names`).
     """
 
     code: str
