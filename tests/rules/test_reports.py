@@ -91,4 +91,5 @@ def test_each_program_gives_what_is_not_finite():
         [sys.executable, str(RUN)], capture_output=True, text=True, timeout=900, check=False
     )
     said = dict(re.findall(r"^(r\d\d\w+): (.*)$", run.stdout, re.M))
-    assert said == {path.stem: "not finite" for path in PROGRAMS}, run.stderr[-2000:]
+    others = {path.stem for path in PROGRAMS if said.get(path.stem) != "not finite"}
+    assert not others, (run.returncode, run.stderr[-2000:])

@@ -43,6 +43,7 @@ def loaded(stem: str) -> dict[str, Any]:
     if "tf.placeholder" in text:
         text = text.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
     names: dict[str, Any] = {"__name__": stem}
+    tf.keras.utils.set_random_seed(0)
     exec(compile(text, str(path), "exec"), names)
     return names
 

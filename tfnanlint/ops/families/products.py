@@ -48,14 +48,18 @@ def _another(value: Value) -> Value:
 
 def _by_ones(site: Site, left: str, right: str) -> Value | None:
     """A product with a matrix or vector of one number: a sum along an axis, times that number. The
-    axis is the last one, written as -1 or, of a matrix, as 1; or the one before.
+    axis is the last one, written as -1 or, of a matrix, as 1; or the one before. None where a term
+    overflows before it is added.
     """
     for x, ones, axes in ((left, right, _ROWS), (right, left, _COLUMNS)):
         factor = site.value(ones)
         if factor.exact and factor.kind != "number" and 0 < factor.lo < INF:
             if any(map(site.given, TRANSPOSING)) or not _is_last(site):
                 return None
-            sums = [_summed(site.value(x), axis) for axis in axes]
+            terms = site.value(x)
+            if not terms.inf and t.multiply(terms, factor).inf:
+                return None
+            sums = [_summed(terms, axis) for axis in axes]
             closest = max(sums, key=lambda value: (value.lo, -value.hi))
             return t.multiply(closest, factor.but(origin=None))
     return None
