@@ -110,8 +110,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         certainty,
         found,
         modes=("xla",) if late else ("eager", "graph", "xla"),
-        doubtful=certainty is Certainty.MAY
-        and (late and not here.compiled() or not here.draft and edge(root)),
+        doubtful=certainty is Certainty.MAY and is_doubtful(root, here, late),
         kind=layer_outputs.weakness_of_length(x, here.interpreter, here.around),
     )
 
@@ -132,6 +131,11 @@ def multiplied(site: Site, here: Context) -> Iterator[Finding]:
         covers=[first.node],
         help="cast to tf.float32 before the first of them",
     )
+
+
+def is_doubtful(root: Site, here: Context, late: bool) -> bool:
+    """Whether a gradient of 0 comes back outside of XLA, or the root is a length of edges."""
+    return (late and not here.compiled()) or (not here.draft and edge(root))
 
 
 def edge(root: Site) -> bool:

@@ -29,7 +29,7 @@ _PREPARATION: Final = r"_*(?:init|build|reset|setup)"
 _INITIALIZATION: Final = r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)"
 _TRAINING_STEP: Final = (
     r"gradients?|jacobian|batch_jacobian|"
-    r"(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
+    r"(?!update_state$)(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
 )
 # Methods that the frameworks call apart from training, and names that programs give such methods.
 _EVALUATION_METHODS: Final = frozenset(
@@ -122,7 +122,7 @@ def initializes(name: str) -> bool:
 
 def takes_training_step(name: str) -> bool:
     """Whether a function of this name may take a gradient of what it is given: `train_on`."""
-    return re.fullmatch(_TRAINING_STEP, name) is not None and name != "update_state"
+    return re.fullmatch(_TRAINING_STEP, name) is not None
 
 
 def makes_object(name: str) -> bool:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.ops.frameworks import GRAPH_FUNCTIONS
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import ADDITIONS, FACTORS, OF_SHAPES
-from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, Value, rounded
 
@@ -157,9 +157,7 @@ def _is_compiled(site: Site, interpreter: Evaluator) -> bool:
 def _is_graph_function(site: Site) -> bool:
     """Whether the function around a site is decorated with `tf.function`."""
     function = site.point.scope.function if site.point is not None else None
-    decorators = getattr(getattr(function, "node", None), "decorator_list", ())
-    names = [leaf(node.func if isinstance(node, ast.Call) else node) for node in decorators]
-    return "function" in names
+    return function is not None and not GRAPH_FUNCTIONS.isdisjoint(function.decorators)
 
 
 def _modes_of_loss(is_before: bool, is_read: bool) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
     DISPERSIONS,
     FLAT_AT_ZERO,
+    LINEAR,
     LINEAR_AT_ZERO,
     QUOTIENTS,
     SMOOTH_CURVES,
@@ -116,9 +117,7 @@ class _Flatness:
             return not site.value("y").zero
         if name == "tf.pow":
             return param == "x" and site.value("y").lo >= 1
-        if name in ("tf.add", "tf.subtract", "tf.multiply"):
-            return True
-        return name in LINEAR_AT_ZERO or name in SMOOTH_CURVES
+        return name in LINEAR or name in LINEAR_AT_ZERO or name in SMOOTH_CURVES
 
     def _stays_zero(self, site: Site, param: str) -> bool:
         """Whether the result of an op is 0 where what it is given for a parameter is."""

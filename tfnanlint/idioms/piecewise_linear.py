@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from tfnanlint.idioms.loss_pairs import unfolded
-from tfnanlint.ops.frameworks import LAYERS, LINEAR_FUNCTIONS, LINEAR_LAYERS
+from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL, LAYERS, LINEAR_FUNCTIONS, LINEAR_LAYERS
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.table import SETTINGS
@@ -32,7 +32,6 @@ from tfnanlint.values.value import NO_CONSTANT, Note, Value
 
 _DEPTH: Final = 40
 _ACTIVATION: Final = LAYERS + "Activation"
-FUNCTIONAL_MODEL: Final = "keras.Model"
 
 
 class Pieces(NamedTuple):

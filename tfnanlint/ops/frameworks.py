@@ -66,6 +66,8 @@ CALLED_BY_BASES: Final = HOOKS | frozenset(
 )
 # The methods that calling an instance runs.
 CALL_METHODS: Final = frozenset(("call", "__call__"))
+# Decorators that make a graph of a function.
+GRAPH_FUNCTIONS: Final = frozenset(("function", "defun", "tf_function"))
 # Decorators of libraries that hand the function on.
 TRANSPARENT: Final = frozenset(
     "function staticmethod classmethod property cached_property custom_gradient "
@@ -140,6 +142,8 @@ SUMMARIES: Final = frozenset(
     "scalar histogram scalar_summary histogram_summary AddTpuSummaryTensor "
     "add_scalar_summary".split()
 )
+# Parts of the names of ops that keep what they are given for later, or show it.
+KEEPING_OPS: Final = frozenset(("losses", "summary", "debugging", "Variable", "Print"))
 # What keeps a number for a person to look at, and hands it on to nothing that is trained.
 REPORTS: Final = SUMMARIES | frozenset(
     "update_state print log info debug warning add_scalar add_scalars".split()
@@ -233,6 +237,24 @@ MODEL_ATTRIBUTES: Final = frozenset(
 # What holds all that a model or a graph trains, and the path of any one of these.
 TRAINED_WEIGHTS: Final = frozenset(("trainable_variables", "trainable_weights"))
 ANY_WEIGHT: Final = "trainable_variables[*]"
+# What is asked of a model and does not compute the loss that it is compiled with.
+WITHOUT_LOSS: Final = frozenset(
+    (
+        *MODEL_ATTRIBUTES,
+        *PREDICT_METHODS,
+        *TRAINED_WEIGHTS,
+        *(
+            "predict_generator predict_classes predict_proba save save_weights to_json to_yaml "
+            "get_config trainable add built"
+        ).split(),
+    )
+)
+# What may be given a model and does not compute that loss either.
+TAKING_MODELS: Final = frozenset(
+    "Sequential Model add plot_model model_to_dot clone_model print".split()
+)
+# A model of layers that are connected by calls.
+FUNCTIONAL_MODEL: Final = "keras.Model"
 # Layers that are a function, and the parameter for it.
 FUNCTION_LAYERS: Final = {"Lambda": "function", "Activation": "activation"}
 # Parameters of layers that take a function of weights or of outputs.

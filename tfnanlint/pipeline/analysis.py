@@ -17,7 +17,7 @@ from tfnanlint.diagnostics.findings import TOO_MANY_FIXES, Certainty, Finding, S
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.frameworks import COMPILE, DATA_METHODS, PHASES, UNDIFFERENTIATED
+from tfnanlint.ops.frameworks import COMPILE, DATA_METHODS, KEEPING_OPS, PHASES, UNDIFFERENTIATED
 from tfnanlint.ops.provenance import first_origin
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import Op
@@ -73,12 +73,9 @@ _BOUND = tuple(
     )
 )
 _MANY_NAMES = 64
-# Expressions that only compute something of their parts, and parts of the names of ops that keep it.
+# Expressions that only compute something of their parts.
 _COMPUTING: Final = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.List, ast.Tuple, ast.keyword)
 _UNUSED_LOSS: Final = "nothing trains or evaluates this model, so that its loss is not used"
-_KEEPING: Final = frozenset(("losses", "summary", "debugging", "Variable", "Print"))
-
-
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
 _WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
 
@@ -524,7 +521,7 @@ class File:
         site = self.interpreter.site(node, point)
         return (
             site is not None
-            and _KEEPING.isdisjoint(site.op.name.split("."))
+            and KEEPING_OPS.isdisjoint(site.op.name.split("."))
             and not any(keyword.arg in ("name", None) for keyword in node.keywords)
         )
 

@@ -5,19 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from tfnanlint.ops.frameworks import TRAINING_CALLS
+from tfnanlint.ops.frameworks import TAKING_MODELS, TRAINING_CALLS, WITHOUT_LOSS
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in, parts_of
 
-# What is asked of a model that does not compute its loss.
-_WITHOUT_LOSS: Final = frozenset(
-    "compile predict predict_on_batch predict_generator predict_classes predict_proba summary "
-    "layers get_layer input output inputs outputs input_shape output_shape trainable weights "
-    "variables trainable_weights trainable_variables get_weights set_weights load_weights "
-    "save save_weights to_json to_yaml get_config count_params name add built build".split()
-)
-# What may be handed a model and never computes the loss that this was compiled with.
-_TAKING: Final = frozenset("Sequential Model add plot_model model_to_dot clone_model print".split())
 _HOLDING: Final = (ast.List, ast.Tuple)
 _COMPILED: Final = "compile"
 
@@ -68,9 +59,9 @@ def _is_without_loss(use: ast.AST, around: dict[ast.AST, ast.AST]) -> bool:
     """Whether where a model is named its loss is not computed."""
     outer = around.get(use)
     if isinstance(outer, ast.Attribute):
-        return outer.attr in _WITHOUT_LOSS
+        return outer.attr in WITHOUT_LOSS
     if isinstance(outer, ast.Call) and outer.func is use:
         return True
     while isinstance(outer, _HOLDING):
         outer = around.get(outer)
-    return isinstance(outer, ast.Call) and leaf(outer.func) in _TAKING
+    return isinstance(outer, ast.Call) and leaf(outer.func) in TAKING_MODELS
