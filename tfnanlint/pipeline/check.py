@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfnanlint.config.layers import Policy
 from tfnanlint.diagnostics import notices
@@ -45,8 +45,7 @@ class Checked:
         return self.source.path
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """All that was found in a file, before any of it was set aside; which of it has its fixes; and
     what it depends on outside of the file.
     """

@@ -51,6 +51,12 @@ _TABLE = re.compile(r"(\w+)[ \t]*=[ \t]*(?:dict\(|[\[{(])[^=\])}]*$")
 _LONG_TABLE = 2000  # characters of a list or dict that are looked through for its beginning
 _FROM = re.compile(r"from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n]*)")
 _WORDS = re.compile(r"\w+")
+# a class that is called, and what gets its instance
+_CLASS_CALLED: Final = re.compile(r"=[ \t]*([A-Z]\w*)\(")
+_INSTANCE: Final = re.compile(r"(\w+)[ \t]*=[ \t]*[\w.]*\b([A-Z]\w*)\(")
+_BEHIND_DOT: Final = re.compile(r"\.(\w+)")
+# Characters that are read before a pattern of all words is worth the time to compile it.
+_LITTLE_TEXT: Final = 40_000
 # marked in a file: of more at least one is code, and to look at them takes as long as parsing
 _FEW_ROWS = 40
 
@@ -66,15 +72,36 @@ class Marks:
         self.tables = tables
 
 
+class WordFinder:
+    """Finds some words behind dots. The first texts are searched for any word behind a dot; a
+    pattern of the words alone is several times faster, and takes milliseconds to compile.
+    """
+
+    def __init__(self, words: Iterable[str]):
+        self._words = frozenset(words)
+        self._pattern: re.Pattern[str] | None = None
+        self._read = 0
+
+    def places(self, text: str) -> list[tuple[str, int]]:
+        """Each such word in a text, with the place of its dot, ascending."""
+        if self._pattern is None:
+            self._read += len(text)
+            if self._read < _LITTLE_TEXT:
+                words = self._words
+                return [found for found in named(text, _BEHIND_DOT) if found[0] in words]
+            self._pattern = re.compile(rf"\.({_by_initials(self._words)})\b")
+        return named(text, self._pattern)
+
+
 class Subscriptions:
     """Which rules look at what, and the words by which candidate lines are found."""
 
     def __init__(
         self,
         targets: Iterable[tuple[Rule, tuple[str, ...]]],
-        pattern: re.Pattern[str] | None = None,
+        finder: WordFinder | None = None,
     ):
-        """`targets`: each rule with the ops and events that it looks at; `pattern` finds all their
+        """`targets`: each rule with the ops and events that it looks at; `finder` finds all their
         words, and maybe others, behind a dot.
         """
         table = load()
@@ -111,12 +138,6 @@ class Subscriptions:
             if row.name.startswith(_OBJECTS) and row.name.rsplit(".", 1)[-1][0].isupper()
         }
         self._makers = frozenset(makers)
-        self._maker = re.compile(rf"=[ \t]*({_by_initials(makers)})\(") if makers else None
-        self._made = (
-            re.compile(rf"(\w+)[ \t]*=[ \t]*[\w.]*\b(?:{_by_initials(makers)})\(")
-            if makers
-            else None
-        )
         pieces = dict.fromkeys(
             [*sorted(symbols), *(word for one in self.rules for word in one.words)]
         )
@@ -126,12 +147,12 @@ class Subscriptions:
         self.pieces = tuple(finder.pieces for finder in finders(shortest))
         self._words = tuple(dict.fromkeys([word for one in self.rules for word in one.words]))
         self._symbols = tuple(sorted(symbols))
-        self.pattern = pattern
+        self._finder = finder
 
     def marks(self, source: Source) -> Marks:
         """What the text of a file alone tells of where rules have work."""
         text, starts = source.text, source.line_starts
-        words = named(text, self.pattern) if self.pattern is not None and self.leaves else []
+        words = self._finder.places(text) if self._finder is not None and self.leaves else []
         found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
         for piece in [piece for pieces in self.pieces if source.holds(pieces) for piece in pieces]:
             rows_of_sign = _ROWS.get(piece)
@@ -184,8 +205,8 @@ class Subscriptions:
         """
         if (
             any([word in line for word in self._words])
-            or self.pattern is not None
-            and not self.leaves.isdisjoint(self.pattern.findall(code))
+            or self._finder is not None
+            and not self.leaves.isdisjoint(_BEHIND_DOT.findall(code))
         ):
             return True
         return any(
@@ -217,9 +238,10 @@ class Subscriptions:
         dots.
         """
         ends = [place + len(word) + 2 for word, place in words if word in self._makers]
-        ends += [match.end() for match in self._maker.finditer(text)]
+        ends += [match.end() for match in _CLASS_CALLED.finditer(text) if match[1] in self._makers]
         lines = [text[text.rfind("\n", 0, end) + 1 : end] for end in ends]
-        return {match[1] for line in lines for match in self._made.finditer(line)}
+        made = [match.groups() for line in lines for match in _INSTANCE.finditer(line)]
+        return {name for name, maker in made if maker in self._makers}
 
     def _holders(self, text: str, words: list[tuple[str, int]]) -> tuple[set[str], set[str]]:
         """Names and attributes that hold an op itself (`self.act = tf.math.log`), and those of
@@ -267,10 +289,8 @@ def _leaves(row: Op) -> set[str]:
     return {alias.rsplit(".", 1)[-1] for alias in row.aliases}
 
 
-def _behind_dots(rules: tuple[Rule, ...]) -> re.Pattern[str] | None:
-    """Finds the words of all rules behind dots: one pattern for all files, for it takes
-    milliseconds to be compiled.
-    """
+def _behind_dots(rules: tuple[Rule, ...]) -> WordFinder:
+    """Finds the words of all rules behind dots: one for all files."""
     table = load()
     words = {word for one in rules for word in one.words}
     words.update(
@@ -280,7 +300,7 @@ def _behind_dots(rules: tuple[Rule, ...]) -> re.Pattern[str] | None:
         if target not in EVENTS
         for word in _leaves(table[target])
     )
-    return re.compile(rf"\.({_by_initials(words)})\b") if words else None
+    return WordFinder(words)
 
 
 def _by_initials(words: Iterable[str]) -> str:
@@ -300,7 +320,7 @@ def _by_initials(words: Iterable[str]) -> str:
 Need = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, tuple[str]], ...]]
 
 # For some rules: what each of them needs, and what finds their words.
-_needed: dict[tuple[Rule, ...], tuple[tuple[Need, ...], re.Pattern[str] | None]] = {}
+_needed: dict[tuple[Rule, ...], tuple[tuple[Need, ...], WordFinder]] = {}
 _standing: dict[tuple, Subscriptions] = {}
 _cache: dict[tuple, Subscriptions] = {}
 
@@ -334,11 +354,11 @@ def subscriptions(rules: Iterable[Rule], source: Source) -> Subscriptions:
             tuple(map(_need, dict.fromkeys(one.needs for one in rules if one.needs))),
             _behind_dots(rules),
         )
-    needed, pattern = _needed[rules]
+    needed, finder = _needed[rules]
     standing = frozenset([met for need in needed for met in _met(need, source)])
     if (rules, standing) not in _standing:
         key = tuple((one, targets) for one in rules if (targets := one.targets(standing)))
         if key not in _cache:
-            _cache[key] = Subscriptions(key, pattern)
+            _cache[key] = Subscriptions(key, finder)
         _standing[rules, standing] = _cache[key]
     return _standing[rules, standing]

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from tfnanlint.config.layers import ConfigError, hint
 from tfnanlint.pipeline.check import Checked
@@ -19,8 +19,7 @@ _NEXT = re.compile(rf",(?=(?:{'|'.join(map(re.escape, FORMATS))})(?:=|,|\Z))")
 _COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.M)
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A format that was asked for, and the file it goes to; None is the stream of the run."""
 
     name: str

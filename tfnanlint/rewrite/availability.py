@@ -11,8 +11,7 @@ import builtins
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Collection, Final, Iterator, cast
+from typing import TYPE_CHECKING, Any, Collection, Final, Iterator, NamedTuple, cast
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.ops.site import Site
@@ -78,8 +77,7 @@ _SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-@dataclass(frozen=True)
-class Outside:
+class Outside(NamedTuple):
     """A hole whose expression may stand in an earlier statement; `value` is what it is worth,
     `word` a name for it.
     """
@@ -91,8 +89,7 @@ class Outside:
     producer: Site | None = None
 
 
-@dataclass(frozen=True)
-class Naming:
+class Naming(NamedTuple):
     """`name = node` is to be put before `statement`, and `node` there to be replaced by the name.
     With `renames` the statement itself assigns `node`, and gets the name.
     """
@@ -103,8 +100,7 @@ class Naming:
     renames: bool = False
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(NamedTuple):
     """A hole: a new name for what `template` with its holes gives, assigned before the statement in
     which the site stands; `word` is the name it gets if that is free.
     """

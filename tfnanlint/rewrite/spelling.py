@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Iterator
+from typing import TYPE_CHECKING, Any, Final, Iterator, NamedTuple
 
 from tfnanlint.conventions.texts import is_first_version, is_old_keras
 from tfnanlint.diagnostics.findings import Setup, release
@@ -80,8 +79,7 @@ _HOPS: Final = 6
 _TIED: Final = "the fix needs '{}', which Keras alone does not have; TensorFlow would tie this file to one backend"
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A canonical name in a template, with the arguments of its call: how many stand in their
     place, the keywords of the others, and `given`, with which keywords the texts of these are given
     where they come from: empty for an argument in its place, None where that is not known. There
@@ -94,8 +92,7 @@ class Use:
     given: tuple[str | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(NamedTuple):
     """How a file writes a canonical name, the import line that must be added for it, if any, and
     the words for its keywords where they differ; an empty word stands for none, in the argument's
     place.
@@ -106,8 +103,7 @@ class Spelling:
     words: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """A name of the file for a canonical one, and the paths of modules that it may stand for
     (`try: import a as x / except: import b as x`).
     """

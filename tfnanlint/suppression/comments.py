@@ -14,33 +14,32 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from tfnanlint.config.layers import Policy, hint
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Claim, Edit, Finding, Fix
 from tfnanlint.syntax.source import Source, Span
 
-_IGNORE = re.compile(
-    r"#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>(?:[^#]|#(?=\d))*)", re.I
-)
-_NOQA = re.compile(
-    r"#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.I
-)
-_SKIP = re.compile(r"^[ \t]*#[ \t]*tfn:[ \t]*skip-file\b", re.I | re.M)
-# Spellings of other tools with our name in them.
-_FOREIGN = re.compile(
-    r"#\s*(?:tfn:\s*(?:disable|noqa|off)\b|tfnanlint:\s*(?:ignore|disable|noqa|off|skip-file)\b)"
-    r"[^#]*",
-    re.I,
-)
-_OURS = re.compile(r"TFN\d+", re.I)
-
 # Looked for before anything is tokenized. The second finds only comments that can be idle.
 # Nothing is tried twice: behind a `#` no second one is read over, and behind `noqa` none.
 _ANY_COMMENT = re.compile(r"#[^#\r\n]*(?:tfn(?:anlint)?:|noqa)", re.I)
-_OWN_COMMENT = re.compile(
-    r"#[^#\r\n]*tfn(?:anlint)?:|#[^#\r\n]*noqa(?:(?!noqa)[^\r\n])*TFN\d", re.I
+_OWN_COMMENT: Final = r"(?i)#[^#\r\n]*tfn(?:anlint)?:|#[^#\r\n]*noqa(?:(?!noqa)[^\r\n])*TFN\d"
+
+# Compiled where a text has such a comment: few have.
+_IGNORE: Final = (
+    r"(?i)#\s*tfn:\s*ignore\b(?:\s*\[(?P<codes>[^\]#]*)\])?(?P<reason>(?:[^#]|#(?=\d))*)"
 )
+_NOQA: Final = (
+    r"(?i)#\s*noqa\b(?P<colon>\s*:)?(?:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?"
+)
+_SKIP: Final = r"(?im)^[ \t]*#[ \t]*tfn:[ \t]*skip-file\b"
+# Spellings of other tools with our name in them.
+_FOREIGN: Final = (
+    r"(?i)#\s*(?:tfn:\s*(?:disable|noqa|off)\b"
+    r"|tfnanlint:\s*(?:ignore|disable|noqa|off|skip-file)\b)[^#]*"
+)
+_OURS: Final = r"(?i)TFN\d+"
 
 
 def _mentioned(source: Source) -> bool:
@@ -66,8 +65,7 @@ class Suppression:
     used: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What is left, what was hidden, and a finding for each comment that hid nothing."""
 
     kept: list[Finding]
@@ -79,17 +77,19 @@ def skips_file(source: Source) -> bool:
     """Whether a comment on a line of its own says `# tfn: skip-file`. Works on text that does not
     parse, too.
     """
-    if not _mentioned(source) or not _SKIP.search(source.text):
+    if not _mentioned(source) or not re.search(_SKIP, source.text):
         return False
     comments, _, _ = _read(source)
-    return any(_SKIP.match(one.string) and not one.line[: one.start[1]].strip() for one in comments)
+    return any(
+        re.match(_SKIP, one.string) and not one.line[: one.start[1]].strip() for one in comments
+    )
 
 
 def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
     """Take out the findings that comments hide, and report the comments that hide nothing."""
     text = source.text
     can_hide = findings and _ANY_COMMENT.search(text)
-    if not can_hide and not (policy.idle and _mentioned(source) and _OWN_COMMENT.search(text)):
+    if not can_hide and not (policy.idle and _mentioned(source) and re.search(_OWN_COMMENT, text)):
         return Outcome(findings, [], [])
     lines = Lines(source)
     kept, hidden = [], []
@@ -166,7 +166,7 @@ class Lines:
         start = self._source.line_starts[row - 1] + column
         own_line = not comment.line[:column].strip()
         for pattern, noqa in ((_IGNORE, False), (_NOQA, True)):
-            for match in pattern.finditer(comment.string):
+            for match in re.finditer(pattern, comment.string):
                 codes = match["codes"]
                 if codes is None and noqa and not match["colon"]:
                     names = None
@@ -190,7 +190,7 @@ class Lines:
         """Where a comment is written as other tools have it, which hides nothing."""
         row, column = comment.start
         start = self._source.line_starts[row - 1] + column
-        for match in _FOREIGN.finditer(comment.string):
+        for match in re.finditer(_FOREIGN, comment.string):
             yield Span(start + match.start(), start + len(match[0].rstrip()) + match.start())
 
     def _next_row(self, row: int) -> int:
@@ -247,12 +247,12 @@ def _idle(one: Suppression, source: Source, policy: Policy) -> Iterable[Finding]
     known = {name for rule in policy.known.values() for name in (rule.code, rule.slug)}
     idle, reasons = [], []
     for name in one.names:
-        spelling = name.upper() if _OURS.fullmatch(name) else name.lower()
+        spelling = name.upper() if re.fullmatch(_OURS, name) else name.lower()
         if spelling in known:
             if spelling in ran and spelling not in one.used:
                 idle.append(name)
                 reasons.append(f"{spelling} is not found here")
-        elif not one.noqa or _OURS.fullmatch(name):
+        elif not one.noqa or re.fullmatch(_OURS, name):
             idle.append(name)
             reasons.append(f"`{name}` is not a rule code{hint(name, known)}")
     if idle:
