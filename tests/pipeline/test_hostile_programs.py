@@ -16,6 +16,7 @@ from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.diagnostics.findings import TOO_MANY_FIXES
 from tfnanlint.diagnostics.notices import INTERNAL
 from tfnanlint.lsp import worker
+from tfnanlint.ops.table import load
 from tfnanlint.pipeline import analysis
 from tfnanlint.pipeline.check import check_source
 from tfnanlint.rule import registry
@@ -24,6 +25,15 @@ from tfnanlint.syntax.source import Source
 
 POLICY = Configuration(Layer(), (), True).for_directory("").policy("", registry.load())
 FOUND = hostile.FOUND
+FILLED_LIST = """import tensorflow as tf
+
+
+class Net:
+    def __init__(self):
+        self.weights = []
+        for _ in range(3):
+            self.weights.append(tf.Variable(1.0))
+"""
 
 
 def few(name: str) -> str:
@@ -59,6 +69,26 @@ def test_every_front_end_answers(name, tmp_path):
     outcome = desk.do(worker.Check(1, place, text))
     assert sorted(one.code for one in outcome.findings) == expected
     assert INTERNAL.code not in codes({"a.ipynb": notebook(text)})
+
+
+@pytest.mark.slow
+def test_every_op_of_a_list_of_variables_is_judged():
+    """Where an op is given a list that a loop filled, the algebra has no term for it."""
+    names = sorted(name for name in load() if name.startswith("tf."))
+    functions = [
+        f"""
+    def f{at}(self, x):
+        with tf.GradientTape() as tape:
+            y = {name}(self.weights)
+            loss = x / tf.reduce_mean(y) + y / tf.reduce_mean(y)
+            loss += tf.sqrt(tf.reduce_mean(y * y) - tf.reduce_mean(y) ** 2)
+        return tape.gradient(loss, self.weights)
+"""
+        for at, name in enumerate(names)
+    ]
+    text = FILLED_LIST + "".join(functions)
+    assert len(names) > 300
+    assert INTERNAL.code not in codes({"a.py": text.encode()})
 
 
 def test_there_are_enough_of_them():

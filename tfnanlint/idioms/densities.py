@@ -114,10 +114,10 @@ def _has_scale(monomial: Monomial) -> bool:
 
 def _is_gaussian(exponential: Atom) -> bool:
     """Whether an exponent is never positive, without bound, and has a square or magnitude in it."""
-    site, term = exponential.site, exponential.terms[0]
-    if site is None or site.value("x").lo > _TAME:
+    site = exponential.site
+    if site is None or not exponential.terms or site.value("x").lo > _TAME:
         return False
-    parts = [(m, c) for m, c in term.parts.items() if m.factors]
+    parts = [(m, c) for m, c in exponential.terms[0].parts.items() if m.factors]
     falls = all([monomial.sign * coefficient < 0 for monomial, coefficient in parts])
     return falls and any([_measures(monomial) for monomial, _ in parts])
 

@@ -125,6 +125,8 @@ def _shared_content(first: Atom, second: Atom) -> float | None:
     """
     if (first.op, first.detail) != (second.op, second.detail):
         return None
+    if not first.terms or not second.terms:
+        return None
     elements, content = factored(first.terms[0])
     squares, scale = factored(second.terms[0])
     base = squares.over(elements).factors  # x, of x^2 k and x k

@@ -50,7 +50,7 @@ def _squared_total(atom: Atom) -> Monomial | None:
 
 def _totalled(atom: Atom) -> Monomial | None:
     """The product that an atom adds up over an axis."""
-    single = atom.terms[0].single if atom.op == TOTAL else None
+    single = atom.terms[0].single if atom.op == TOTAL and atom.terms else None
     return None if single is None else single[0]
 
 
@@ -59,13 +59,9 @@ def _variation(term: Term) -> bool:
     factors = single[0].factors if single is not None else ()
     means = [atom.bare for atom, e in factors if e < 0 and atom.bare.op == MEAN]
     spreads = [_spread(atom.bare) for atom, e in factors if e > 0]
-    return any(
-        [
-            spread is not None and mean.terms[0] == spread.terms[0]
-            for mean in means
-            for spread in spreads
-        ]
-    )
+    averaged = [mean.terms[0] for mean in means if mean.terms]
+    spread_out = [spread.terms[0] for spread in spreads if spread is not None and spread.terms]
+    return any([content in spread_out for content in averaged])
 
 
 def _spread(atom: Atom) -> Atom | None:
