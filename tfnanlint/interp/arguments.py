@@ -65,25 +65,25 @@ def _is_whole_of_module(ev: Evaluator, module: str, name: str, point: Point) -> 
     return _is_whole_abroad(ev, top_level(ev, target, name), name, point)
 
 
-def _is_whole_abroad(ev: Evaluator, made: Any, name: str, point: Point) -> bool:
+def _is_whole_abroad(ev: Evaluator, binding: Any, name: str, point: Point) -> bool:
     """Whether a dict at the top level of another file, which this file reads by a name, is written
     out, and both files only look things up in it.
     """
-    if not isinstance(made, Assigned) or made.point.scope.function is not None:
+    if not isinstance(binding, Assigned) or binding.point.scope.function is not None:
         return False
     here = _IMPORT.sub("", point.module.source.code)
     is_read_only = _used_otherwise(name)(here) is None
     return is_read_only and all(
-        [_whole(ev, made, path, False, made.point) for path in _names_of(made)]
+        [_whole(ev, binding, path, False, binding.point) for path in _names_of(binding)]
     )
 
 
-def _names_of(made: Assigned) -> list[str]:
+def _names_of(assigned: Assigned) -> list[str]:
     """The names that a binding at the top level of a file has there."""
     return [
         path
-        for path, entry in made.point.scope.history.items()
-        if any(binding is made for binding in entry.bindings())
+        for path, entry in assigned.point.scope.history.items()
+        if any(binding is assigned for binding in entry.bindings())
     ]
 
 
@@ -91,31 +91,31 @@ def _makers(binding: Binding | None, depth: int = 8) -> list[Binding | None]:
     """What made the dict that a binding stands for, before stores, changes and loops that it went
     through; None for more than can be told.
     """
-    made = unrefined(binding)
-    while isinstance(made, (Stored, Mutated, Loop)) and depth:
-        made, depth = unrefined(made.entry if isinstance(made, Loop) else made.base), depth - 1
-    if isinstance(made, Joined) and depth:
-        return [one for option in made.bindings for one in _makers(option, depth - 1)]
-    return [made]
+    maker = unrefined(binding)
+    while isinstance(maker, (Stored, Mutated, Loop)) and depth:
+        maker, depth = unrefined(maker.entry if isinstance(maker, Loop) else maker.base), depth - 1
+    if isinstance(maker, Joined) and depth:
+        return [one for option in maker.bindings for one in _makers(option, depth - 1)]
+    return [maker]
 
 
-def _whole(ev: Evaluator, made: Binding | None, name: str, local: bool, point: Point) -> bool:
+def _whole(ev: Evaluator, maker: Binding | None, name: str, local: bool, point: Point) -> bool:
     """Whether all that is in a dict is known to the interpreter; `local` says that its name is one
     of the function that asks.
     """
     if (
-        isinstance(made, (Parameter, Handed))
-        or isinstance(made, Assigned)
-        and isinstance(made.node, ast.Call)
-        and display(made.node) is None
+        isinstance(maker, (Parameter, Handed))
+        or isinstance(maker, Assigned)
+        and isinstance(maker.node, ast.Call)
+        and display(maker.node) is None
     ):
         return local
-    if isinstance(made, Imported):
-        return _is_whole_abroad(ev, exported(ev, made), name, point)
+    if isinstance(maker, Imported):
+        return _is_whole_abroad(ev, exported(ev, maker), name, point)
     if (
-        not isinstance(made, Assigned)
-        or display(made.node) is None
-        and not isinstance(made.node, ast.DictComp)
+        not isinstance(maker, Assigned)
+        or display(maker.node) is None
+        and not isinstance(maker.node, ast.DictComp)
     ):
         return False
     text = point.module.source.code
@@ -147,13 +147,13 @@ def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
 def arguments_of(
     ev: Evaluator, call: ast.Call, point: Point
 ) -> tuple[list[Binding], dict[str, Binding], bool]:
-    found = callables.arguments(call, point)
-    if found[2]:
-        return found
+    written = callables.arguments(call, point)
+    if written[2]:
+        return written
     known = _spread_out(ev, call, point)
     if known is not None:
         return known
-    positional, keywords, complete = found
+    positional, keywords, complete = written
     last = call.args[-1] if call.args else None
     if isinstance(last, ast.Starred) and _is_all_that_hides(call):
         positional = [*positional, Spread(Assigned(last.value, point))]
@@ -181,11 +181,11 @@ def _spread_out(
             return None
         positional += items
     keywords: dict[str, Binding] = {}
-    for one in call.keywords:
+    for keyword in call.keywords:
         named = (
-            pairs_spread(ev, one.value, point)
-            if one.arg is None
-            else {one.arg: Assigned(one.value, point)}
+            pairs_spread(ev, keyword.value, point)
+            if keyword.arg is None
+            else {keyword.arg: Assigned(keyword.value, point)}
         )
         if named is None:
             return None
@@ -222,9 +222,9 @@ def pairs_spread(ev: Evaluator, node: ast.expr, point: Point) -> dict[str, Bindi
     """What `**` stands for: a dict that is written, or what the call that is being followed hands
     to `**kwargs`.
     """
-    found = callables.collected(node, point)
-    if found is not None or not isinstance(node, ast.Name):
-        return found
+    collected = callables.collected(node, point)
+    if collected is not None or not isinstance(node, ast.Name):
+        return collected
     binding, stored = callables.stored_in(unrefined(point.lookup(node.id)))
     if isinstance(binding, Keywords) and _given_none(ev, binding.function):
         return stored

@@ -162,7 +162,7 @@ def partial(ev: Evaluator, positional: list[Binding], keywords: dict[str, Bindin
 
 
 def _layer(
-    ev: Evaluator, callee: Value, given: Value, node: ast.Call | None, point: Point | None
+    ev: Evaluator, callee: Value, argument: Value, node: ast.Call | None, point: Point | None
 ) -> Value:
     layer = callee.obj
     site = layer.site
@@ -171,12 +171,12 @@ def _layer(
         and callee.kind != "loss"
         and not site.op.name.startswith(("keras.constraints.", "keras.initializers."))
     )
-    value = ev.in_its_dtype(layer, given) if of_keras else layer.out(given, site)
-    if given.emptied and not value.emptied and value.kind in NUMERIC_KINDS:
+    value = ev.in_its_dtype(layer, argument) if of_keras else layer.out(argument, site)
+    if argument.emptied and not value.emptied and value.kind in NUMERIC_KINDS:
         value = value.but(emptied=True)
     if node is None or point is None:
         return value
-    made = Site(
+    call_site = Site(
         site.op,
         node,
         {},
@@ -187,13 +187,13 @@ def _layer(
         source=point.module.source,
         name=site.op.name,
     )
-    made.values[site.op.main] = given
-    made.values["layer"] = callee
-    made.values.setdefault("input", given)
+    call_site.values[site.op.main] = argument
+    call_site.values["layer"] = callee
+    call_site.values.setdefault("input", argument)
     if site.op.name in LAMBDAS:
-        made.values["computed"] = value  # by the function of the layer
-    result = value.but(origin=made, kind="tensor" if value.kind == "array" else value.kind)
-    ev.gave(made, result)
+        call_site.values["computed"] = value  # by the function of the layer
+    result = value.but(origin=call_site, kind="tensor" if value.kind == "array" else value.kind)
+    ev.gave(call_site, result)
     return result
 
 
@@ -226,13 +226,13 @@ def returned(ev: Evaluator, scope: Scope, live: bool) -> Value:
         return recursion.yielded(ev, scope)
     if not scope.returns:
         return number(None) if live else unknown()
-    found: list[Value] = []
+    values: list[Value] = []
     for node, time in scope.returns:
-        if node is not None and adds(type(node) in COMPUTING, found):
-            found.append(ev.evaluate(node, Point(scope, time)))
-    if not found:
+        if node is not None and adds(type(node) in COMPUTING, values):
+            values.append(ev.evaluate(node, Point(scope, time)))
+    if not values:
         return number(None)
-    result = ev.joined(found)
+    result = ev.joined(values)
     return (
         ev.element(result, 0)
         if scope.function is not None and "custom_gradient" in scope.function.decorators
@@ -387,9 +387,9 @@ def _annotated(ev: Evaluator, function: Function, name: str) -> Value | None:
         if arg.arg == name and isinstance(
             note := callables.without_none(arg.annotation), (ast.Name, ast.Attribute)
         ):
-            found = resolution.callee(ev, note, function.point)
-            if found is not None and isinstance(found.obj, ClassObject):
-                return Value(kind="instance", obj=Instance(found.obj))
+            annotated = resolution.callee(ev, note, function.point)
+            if annotated is not None and isinstance(annotated.obj, ClassObject):
+                return Value(kind="instance", obj=Instance(annotated.obj))
     return None
 
 
@@ -409,8 +409,8 @@ def shared(ev: Evaluator, binding: Shared) -> Loop:
     else:
         scopes = [_scope_inside(ev, outer, row) for row in module.source.rows_with("nonlocal ")]
     for scope in dict.fromkeys([outer, *scopes]):
-        made = bindings_of(scope, binding.path) if scope is not None else []
-        whole.rounds += [one for one in made if not isinstance(one, (Shared, Refined))]
+        bindings = bindings_of(scope, binding.path) if scope is not None else []
+        whole.rounds += [one for one in bindings if not isinstance(one, (Shared, Refined))]
     if not 0 < len(whole.rounds) <= MAX_BINDINGS:
         whole.rounds = [Fixed(unknown())]
     return whole

@@ -181,29 +181,29 @@ class Containers:
         """What one pair puts into a dict."""
         return Many(value) if key is None else {key: value}
 
-    def _of_pairs(self, ev: Evaluator, given: Value) -> dict[Any, Value] | Many | None:
+    def _of_pairs(self, ev: Evaluator, source: Value) -> dict[Any, Value] | Many | None:
         """What a dict is made of that is made of another one, or of a list of pairs."""
-        if given.kind == "dict":
-            return given.obj if isinstance(given.obj, (dict, Many)) else None
+        if source.kind == "dict":
+            return source.obj if isinstance(source.obj, (dict, Many)) else None
         pairs = (
-            given.obj
-            if isinstance(given.obj, tuple)
-            else (given.obj.element,)
-            if isinstance(given.obj, Many)
+            source.obj
+            if isinstance(source.obj, tuple)
+            else (source.obj.element,)
+            if isinstance(source.obj, Many)
             else ()
         )
-        found: dict[Any, Value] = {}
+        items: dict[Any, Value] = {}
         for pair in pairs:
             if not isinstance(pair.obj, tuple) or len(pair.obj) != 2:
                 return None
-            found[pair.obj[0].const] = pair.obj[1]
+            items[pair.obj[0].const] = pair.obj[1]
         if (
-            not found
-            or isinstance(given.obj, Many)
-            or not all(isinstance(key, (str, int)) for key in found)
+            not items
+            or isinstance(source.obj, Many)
+            or not all(isinstance(key, (str, int)) for key in items)
         ):
-            return Many(ev.joined([pair.obj[1] for pair in pairs])) if found else None
-        return found
+            return Many(ev.joined([pair.obj[1] for pair in pairs])) if items else None
+        return items
 
     def filled(self, ev: Evaluator, value: Value) -> Value:
         """An empty list or dict that has a name is filled somewhere: if that is not seen, nothing
@@ -218,15 +218,15 @@ class Containers:
     def record(
         self,
         ev: Evaluator,
-        made: FieldNames,
+        fields: FieldNames,
         positional: list[Binding],
         keywords: dict[str, Binding],
     ) -> Value:
         """A named tuple: a list whose elements have names."""
-        given = {name: one.value(ev) for name, one in keywords.items()}
-        elements = made.arranged([one.value(ev) for one in positional], given, unknown())
+        by_name = {name: one.value(ev) for name, one in keywords.items()}
+        elements = fields.arranged([one.value(ev) for one in positional], by_name, unknown())
         whole = self.sequence_of(ev, elements)
-        whole.obj = Fields.named(made.names, elements)
+        whole.obj = Fields.named(fields.names, elements)
         return whole
 
     def built_in(self, ev: Evaluator, node: ast.Call, name: str, point: Point) -> Value | None:
@@ -261,18 +261,18 @@ class Containers:
         asked: dict[str, ast.Attribute] = node.__dict__.setdefault("asked", {})
         if name not in asked:
             asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
-        found = ev.evaluate(asked[name], point)
-        if len(node.args) == 3 and is_supposed(found) and default_text(node.args[2]) == NOUGHT:
+        value = ev.evaluate(asked[name], point)
+        if len(node.args) == 3 and is_supposed(value) and default_text(node.args[2]) == NOUGHT:
             return resolution.supposed(
                 ev, unknown(origin=Note(f"'{name}'", default=NOUGHT, path=name)), name, node, point
             )
-        if len(node.args) < 3 or found.known or found.obj is not None:
-            return found
+        if len(node.args) < 3 or value.known or value.obj is not None:
+            return value
         instead = ev.evaluate(node.args[2], point)
         return (
             fallback(instead, node, point)
-            if small(instead) and settable(found)
-            else ev.joined([found, instead])
+            if small(instead) and settable(value)
+            else ev.joined([value, instead])
         )
 
     def _of_tensor_array(
@@ -283,11 +283,11 @@ class Containers:
         """
         if not isinstance(whole.obj, Many) or whole.kind != "sequence":
             return None
-        given = node.args[-1] if node.args else None
+        argument = node.args[-1] if node.args else None
         if leaf(node.func) in ("write", "scatter", "unstack"):
-            if given is None:
+            if argument is None:
                 return None
-            value = ev.evaluate(given, point)
+            value = ev.evaluate(argument, point)
             return ev.joined(
                 [
                     whole,
@@ -315,11 +315,11 @@ class Containers:
             return None
         if leaf(node.func) == "_asdict":
             return Value(kind="dict", obj=dict(zip(fields.names, fields)))
-        given = {
+        replacements = {
             one.arg: Assigned(one.value, point) for one in node.keywords if one.arg is not None
         }
         return self.record(
-            ev, FieldNames(fields.names), [Fixed(one) for one in fields], dict(given)
+            ev, FieldNames(fields.names), [Fixed(one) for one in fields], dict(replacements)
         )
 
     def element(self, ev: Evaluator, whole: Value, index: int | slice) -> Value:
@@ -395,12 +395,12 @@ class Containers:
             if whole.kind == "dict" and whole.obj is None
             else None
         )
-        found = read or ev.stable(path, point) or self._item(ev, node.slice, whole, point)
+        value = read or ev.stable(path, point) or self._item(ev, node.slice, whole, point)
         key = getattr(node.slice, "value", None)
         return (
-            resolution.supposed(ev, ev.configured(found, key, node.value, point), key, node, point)
+            resolution.supposed(ev, ev.configured(value, key, node.value, point), key, node, point)
             if isinstance(key, str)
-            else found
+            else value
         )
 
     def _of_dict(
@@ -439,11 +439,11 @@ class Containers:
         """An element of something unknown: one value for all reads with one name (`g[k] *
         g[k]`).
         """
-        found = unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
+        element = unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
         if isinstance(index, ast.Name):
             key = (whole.token, ev.evaluate(index, point).token)
-            return self._items.setdefault(key, found)
-        return found
+            return self._items.setdefault(key, element)
+        return element
 
     def fetched(self, ev: Evaluator, node: ast.Call, point: Point) -> Value | None:
         """What `d.get(key)`, `d.get(key, default)`, `d.values()` and `d.items()` give of a dict
@@ -504,12 +504,12 @@ class Containers:
         written as its default.
         """
         key, instead = node.args
-        found = (
+        value = (
             self._keyword(ev, node.func.value, key, instead, point)
             if whole.kind == "dict"
             else None
         )
-        if found is None and whole.kind in ("dict", "unknown") and default_text(instead) == NOUGHT:
+        if value is None and whole.kind in ("dict", "unknown") and default_text(instead) == NOUGHT:
             return unknown(
                 origin=Note(
                     f"the call '{leaf(node.func)}(…)'",
@@ -519,7 +519,7 @@ class Containers:
                     default=NOUGHT,
                 )
             )
-        return found
+        return value
 
     def _keyword(
         self,
@@ -544,10 +544,10 @@ class Containers:
             binding = unrefined(binding.base)
         # of a call that is being followed
         if isinstance(binding, Handed) and isinstance(binding.binding, Collected):
-            given = binding.binding.items.get(str(key))
+            argument = binding.binding.items.get(str(key))
             return (
-                given.value(ev)
-                if given is not None
+                argument.value(ev)
+                if argument is not None
                 else ev.evaluate(instead, point)
                 if instead is not None
                 else None
@@ -598,12 +598,12 @@ class Containers:
         """An index as a Python constant, None when it is not known."""
         if isinstance(index, ast.Constant):
             return index.value
-        found = (
+        constant = (
             ev.evaluate(index, point).const
             if isinstance(index, (ast.Name, ast.UnaryOp))
             else NO_CONSTANT
         )
-        return found if isinstance(found, (str, int)) else None
+        return constant if isinstance(constant, (str, int)) else None
 
     def _slice(self, ev: Evaluator, whole: Value, part: ast.Slice, point: Point) -> Value:
         """Some elements of a list, in order where the bounds are constants."""
@@ -772,17 +772,21 @@ class Containers:
         """The items of the short list written in a comprehension
         (`a, b = [tf.cast(t, x.dtype) for t in [a, b]]`).
         """
-        one = node.generators[0]
+        generator = node.generators[0]
         if any(isinstance(inner, ast.Lambda) for inner in nodes_in(node.elt)):
             return None  # when it is called, the name stands for the last item
         if (
             len(node.generators) > 1
-            or one.ifs
-            or not isinstance(one.target, ast.Name)
-            or not isinstance(one.iter, (ast.List, ast.Tuple))
+            or generator.ifs
+            or not isinstance(generator.target, ast.Name)
+            or not isinstance(generator.iter, (ast.List, ast.Tuple))
         ):
             return None
-        items = ev.evaluate(one.iter, point).obj if 1 < len(one.iter.elts) <= MAX_WRITTEN else None
+        items = (
+            ev.evaluate(generator.iter, point).obj
+            if 1 < len(generator.iter.elts) <= MAX_WRITTEN
+            else None
+        )
         return items if isinstance(items, tuple) else None
 
     def many(self, ev: Evaluator, element: Value) -> Value:
@@ -858,35 +862,35 @@ class Containers:
     def _updated(self, ev: Evaluator, call: ast.Call, point: Point) -> dict[Any, Value] | None:
         """What `d.update(more, eps=1e-6)` puts into a dict; None where that is not known."""
         items = {one.arg: ev.evaluate(one.value, point) for one in call.keywords}
-        given = [self.filled(ev, ev.evaluate(one, point)) for one in call.args]
+        dicts = [self.filled(ev, ev.evaluate(one, point)) for one in call.args]
         if None in items or any(
-            [one.kind != "dict" or not isinstance(one.obj, dict) for one in given]
+            [one.kind != "dict" or not isinstance(one.obj, dict) for one in dicts]
         ):
             return None
         return {
-            key: value for one in [*[one.obj for one in given], items] for key, value in one.items()
+            key: value for one in [*[one.obj for one in dicts], items] for key, value in one.items()
         }
 
     def _other_elements(
-        self, ev: Evaluator, base: Value, method: str, given: list[Value], growing: bool
+        self, ev: Evaluator, base: Value, method: str, arguments: list[Value], growing: bool
     ) -> Value:
         """A list after a method that changes it."""
         counted = isinstance(base.obj, tuple) and len(base.obj) < MAX_ITEMS and not growing
         items: tuple[Value, ...] = base.obj if counted else ()
         if (
             method in ("append", "appendleft")
-            and len(given) == 1
+            and len(arguments) == 1
             or method == "insert"
-            and len(given) == 2
+            and len(arguments) == 2
         ):
             if method == "append" and counted:
-                return self.sequence_of(ev, items + (given[0],))
-            return ev.joined([base, self.many(ev, given[-1])])
-        if method == "extend" and len(given) == 1:
-            if counted and isinstance(given[0].obj, tuple):
-                return self._concatenated(ev, items, given[0].obj)
-            return ev.joined([base, self.many(ev, self.iterated(ev, given[0]))])
-        if method == "pop" and counted and not given:
+                return self.sequence_of(ev, items + (arguments[0],))
+            return ev.joined([base, self.many(ev, arguments[-1])])
+        if method == "extend" and len(arguments) == 1:
+            if counted and isinstance(arguments[0].obj, tuple):
+                return self._concatenated(ev, items, arguments[0].obj)
+            return ev.joined([base, self.many(ev, self.iterated(ev, arguments[0]))])
+        if method == "pop" and counted and not arguments:
             return self.sequence_of(ev, items[:-1])
         if method == "reverse" and counted:
             return self.sequence_of(ev, items[::-1])
@@ -987,12 +991,12 @@ def _overridden(
     ev: Evaluator, items: dict[Any, Value], handed: list[dict[str, Binding]]
 ) -> dict[Any, Value]:
     """The items of `{**defaults, **kwargs}`: the default where no call hands over another value."""
-    found = dict(items)
+    merged = dict(items)
     for key in dict.fromkeys([name for one in handed for name in one]):
-        given = [one[key].value(ev) for one in handed if key in one]
-        is_left = key in items and len(given) < len(handed)
-        found[key] = ev.joined([*([items[key]] if is_left else ()), *given])
-    return found
+        overrides = [one[key].value(ev) for one in handed if key in one]
+        is_left = key in items and len(overrides) < len(handed)
+        merged[key] = ev.joined([*([items[key]] if is_left else ()), *overrides])
+    return merged
 
 
 def _is_mask(index: ast.expr, point: Point) -> bool:

@@ -130,9 +130,9 @@ class Engine(Evaluator):
     def evaluate(self, node: ast.AST, point: Point) -> Value:
         """The value of an expression at a point."""
         memo = point.memo
-        found = memo.get(node)
-        if found is not None:
-            return found
+        value = memo.get(node)
+        if value is not None:
+            return value
         kind = type(node)
         handler = _HANDLERS.get(kind)
         if handler is None:
@@ -144,8 +144,8 @@ class Engine(Evaluator):
             return unknown()  # and so for good: asking again would cost as much again
         reads = self.reads
         if kind in _LEAVES:  # it assumes nothing
-            found = memo[node] = handler(self, node, point)
-            return found
+            value = memo[node] = handler(self, node, point)
+            return value
         if node in self._tentative:
             tentative = self.tentatively((node, id(memo)))
             if tentative is not None:
@@ -154,32 +154,32 @@ class Engine(Evaluator):
         session.depth += 1
         try:
             if kind is NAME:  # these are most of all, and called by name they take less
-                found = expressions.name(self, cast(ast.Name, node), point)
+                value = expressions.name(self, cast(ast.Name, node), point)
             elif kind is CALL:
-                found = expressions.invocation(self, cast(ast.Call, node), point)
+                value = expressions.invocation(self, cast(ast.Call, node), point)
             elif kind is ATTRIBUTE:
-                found = expressions.attribute(self, cast(ast.Attribute, node), point)
+                value = expressions.attribute(self, cast(ast.Attribute, node), point)
             else:
-                found = handler(self, node, point)
+                value = handler(self, node, point)
         finally:
             session.depth -= 1
         if len(reads) == mark:
-            memo[node] = found
+            memo[node] = value
         else:
-            self._keep_assumed(node, memo, found, mark)
-        return found
+            self._keep_assumed(node, memo, value, mark)
+        return value
 
     def _keep_assumed(
-        self, node: ast.AST, memo: dict[ast.AST, Value], found: Value, mark: int
+        self, node: ast.AST, memo: dict[ast.AST, Value], value: Value, mark: int
     ) -> None:
         """Keep a value that was computed under assumptions: those of `reads` from `mark` on."""
         session = self.session
         if session.inlined == 0:
             self.settled(session.nesting, mark)  # no question further outside waits for it
         if len(self.reads) == mark:
-            memo[node] = found
+            memo[node] = value
         elif type(node) is not NAME:  # what a name stands for is held with its binding
-            self.hold((node, id(memo)), found, mark)
+            self.hold((node, id(memo)), value, mark)
             self._tentative.add(node)
 
     def site(self, node: ast.expr, point: Point) -> Site | None:
@@ -191,22 +191,22 @@ class Engine(Evaluator):
         key = (node, id(point.memo))
         if value is not None:
             origin = value.origin
-            found = (
+            site = (
                 origin
                 if isinstance(origin, Site) and origin.node is node
                 else expressions.application(self, node, point) or self._sites.get(key)
             )
-            if found is not None:
-                return found
+            if site is not None:
+                return site
         elif key in self._sites:
             return self._sites[key]
         else:
-            found = self._sites[key] = expressions.application(
+            site = self._sites[key] = expressions.application(
                 self, node, point
             )  # the value, when it is asked for, has this origin
-        if found is None and isinstance(node, ast.Call):
-            found = self._sites[key] = self.stood_for(node, point)
-        return found
+        if site is None and isinstance(node, ast.Call):
+            site = self._sites[key] = self.stood_for(node, point)
+        return site
 
     def asked_for(self, row: Op, node: ast.expr, point: Point) -> Site | None:
         """The site that was asked for before its value, to be the origin of that. Not while
@@ -216,11 +216,11 @@ class Engine(Evaluator):
         session = self.session
         if session.active_loops or session.asking or session.inlined:
             return None
-        made = self._sites.get((node, id(point.memo)))
-        if made is None or made.op is not row:
+        site = self._sites.get((node, id(point.memo)))
+        if site is None or site.op is not row:
             return None
-        made.forget()
-        return made
+        site.forget()
+        return site
 
     def gave(self, site: Site, value: Value) -> None:
         site.result = value
@@ -458,9 +458,9 @@ class Engine(Evaluator):
         return self.containers.many(self, element)
 
     def record(
-        self, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]
+        self, fields: FieldNames, positional: list[Binding], keywords: dict[str, Binding]
     ) -> Value:
-        return self.containers.record(self, made, positional, keywords)
+        return self.containers.record(self, fields, positional, keywords)
 
     def element(self, whole: Value, index: int | slice) -> Value:
         return self.containers.element(self, whole, index)
@@ -527,8 +527,8 @@ class Engine(Evaluator):
     def in_floatx(self, site: Any, value: Value) -> Value:
         return self.precision.in_floatx(self, site, value)
 
-    def in_its_dtype(self, layer: Any, given: Value) -> Value:
-        return self.precision.in_its_dtype(self, layer, given)
+    def in_its_dtype(self, layer: Any, argument: Value) -> Value:
+        return self.precision.in_its_dtype(self, layer, argument)
 
 
 _HANDLERS: Final[dict[type, Callable[..., Value]]] = {

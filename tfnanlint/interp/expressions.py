@@ -134,8 +134,8 @@ def name(ev: Evaluator, node: ast.Name, point: Point) -> Value:
     if binding is None and point.module.stars:
         binding = resolution.starred(ev, node.id, point)
     if binding is None:
-        found = resolution.unbound(ev, node.id, point)
-        return (resolution.named(ev, found) if found else None) or unknown(
+        canonical_name = resolution.unbound(ev, node.id, point)
+        return (resolution.named(ev, canonical_name) if canonical_name else None) or unknown(
             origin=Note(f"'{node.id}'", node, point.module.source, path=node.id)
         )
     return resolution.supposed(ev, ev.filled(binding.value(ev)), node.id, node, point)
@@ -153,10 +153,10 @@ def attribute(ev: Evaluator, node: ast.Attribute, point: Point) -> Value:
         if binding is not None:
             return resolution.supposed(ev, ev.filled(binding.value(ev)), node.attr, node, point)
     owner = ev.evaluate(node.value, point)
-    found = ev.member(owner, node.attr)
-    found = ev.filled(found) if found is not None else ev.stable(path, point) or unknown()
+    value = ev.member(owner, node.attr)
+    value = ev.filled(value) if value is not None else ev.stable(path, point) or unknown()
     return resolution.supposed(
-        ev, ev.configured(found, node.attr, node.value, point), node.attr, node, point
+        ev, ev.configured(value, node.attr, node.value, point), node.attr, node, point
     )
 
 
@@ -203,9 +203,9 @@ def _operator_site(
     row = ev.table.get(name) if name else None
     if row is None or name is None:
         return None
-    made = ev.asked_for(row, node, point)
-    if made is not None:
-        return made
+    earlier = ev.asked_for(row, node, point)
+    if earlier is not None:
+        return earlier
     args = (
         {row.params[0]: operands[0]}
         if len(operands) == 1
@@ -221,10 +221,10 @@ def maker(ev: Evaluator, node: ast.expr, point: Point) -> Op | None:
     where it takes more than reading.
     """
     if isinstance(node, ast.Name):
-        made = point.lookup(node.id)
+        binding = point.lookup(node.id)
         return (
-            maker(ev, made.node, made.point)
-            if isinstance(made, Assigned) and made.node is not node
+            maker(ev, binding.node, binding.point)
+            if isinstance(binding, Assigned) and binding.node is not node
             else None
         )
     if isinstance(node, ast.BinOp):
@@ -262,11 +262,13 @@ def _returned_op(ev: Evaluator, callee: ast.expr, point: Point) -> Op | None:
     ):
         return None
     last = function.node.body[-1]
-    made = last.value if isinstance(last, ast.Return) else None
+    returned = last.value if isinstance(last, ast.Return) else None
     known = (
-        isinstance(made, ast.BinOp) or isinstance(made, ast.Call) and leaf(made.func) in ev.leaves
+        isinstance(returned, ast.BinOp)
+        or isinstance(returned, ast.Call)
+        and leaf(returned.func) in ev.leaves
     )
-    return maker(ev, made, function.point) if known and made is not None else None
+    return maker(ev, returned, function.point) if known and returned is not None else None
 
 
 def _result(ev: Evaluator, site: Site) -> Value:
@@ -283,8 +285,8 @@ def _result(ev: Evaluator, site: Site) -> Value:
     ):
         value = ev.in_floatx(site, value)
     arrived = site.values.values()
-    for given in arrived:
-        if given is NOTHING:
+    for argument in arrived:
+        if argument is NOTHING:
             return NOTHING
     if site.library == "np" and value.kind in ("tensor", "array"):
         value.kind = "array"  # also of tensors
@@ -372,21 +374,21 @@ def compared(ev: Evaluator, node: ast.Compare, point: Point) -> Site:
 
 def boolean(ev: Evaluator, node: ast.BoolOp, point: Point) -> Value:
     """`a or b` is a where a holds, else b; `a and b` the other way round."""
-    first, found = isinstance(node.op, ast.Or), []
+    first, operands = isinstance(node.op, ast.Or), []
     for value in node.values[:-1]:
-        found.append(ev.evaluate(value, assuming(ev, value, first, point)))
+        operands.append(ev.evaluate(value, assuming(ev, value, first, point)))
         point = assuming(ev, value, not first, point)
     last = ev.evaluate(node.values[-1], point)
     if (
         first
         and last.kind == "dict"
         and last.obj
-        and all(v.obj is None and not v.known for v in found)
+        and all(v.obj is None and not v.known for v in operands)
     ):
         return last  # `cache.get(key) or computed(key)`: what is kept was computed in the same way
-    if first and all(settable(value) for value in found) and small(last):
+    if first and all(settable(value) for value in operands) and small(last):
         return fallback(last, node, point)
-    return ev.joined([*found, last])
+    return ev.joined([*operands, last])
 
 
 def conditional(ev: Evaluator, node: ast.IfExp, point: Point) -> Value:
@@ -395,7 +397,7 @@ def conditional(ev: Evaluator, node: ast.IfExp, point: Point) -> Value:
         return ev.evaluate(
             node.body if known else node.orelse, assuming(ev, node.test, known, point)
         )
-    chosen, other = (
+    chosen, alternative = (
         ev.evaluate(node.body, assuming(ev, node.test, True, point)),
         ev.evaluate(node.orelse, assuming(ev, node.test, False, point)),
     )
@@ -404,12 +406,12 @@ def conditional(ev: Evaluator, node: ast.IfExp, point: Point) -> Value:
             body=kept,
             test=ast.Compare(left=asked, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]),
         ):
-            if path_of(kept) == path_of(asked) and settable(chosen) and small(other):
-                return fallback(other, node, point)
+            if path_of(kept) == path_of(asked) and settable(chosen) and small(alternative):
+                return fallback(alternative, node, point)
     return ev.joined(
         [
             as_tested(ev, chosen, node.body, node.test, True, point),
-            as_tested(ev, other, node.orelse, node.test, False, point),
+            as_tested(ev, alternative, node.orelse, node.test, False, point),
         ]
     )
 
@@ -424,26 +426,26 @@ def assuming(ev: Evaluator, test: ast.expr, truth: bool, point: Point) -> Point:
 
 
 def as_tested(
-    ev: Evaluator, given: Value, branch: ast.expr, test: ast.expr, truth: bool, point: Point
+    ev: Evaluator, value: Value, branch: ast.expr, test: ast.expr, truth: bool, point: Point
 ) -> Value:
     """A branch that computes once more what the test looks at, or a linear function of it:
     `tf.where(tf.norm(x) > 0, tf.norm(x), 1.0)`, `tf.where(x > 1, x - 1, 1.0)`.
     """
     written = branch.body if isinstance(branch, ast.Lambda) else branch
-    if isinstance(written, ast.Constant) or given.kind not in NUMERIC_KINDS:
-        return given
+    if isinstance(written, ast.Constant) or value.kind not in NUMERIC_KINDS:
+        return value
     if isinstance(test, ast.Name):
-        return under(given, ev.evaluate(test, point), truth)
-    for node, relation, other in facts(test, truth):
+        return under(value, ev.evaluate(test, point), truth)
+    for node, relation, operand in facts(test, truth):
         if isinstance(node, ast.Name) and isinstance(written, ast.Name) and node.id == written.id:
             continue  # the name is bounded already
         tested = ev.evaluate(node, point)
-        bound = number(other) if isinstance(other, float) else ev.evaluate(other, point)
-        if type(node) is type(written) and same(tested, given):
-            given = related(given, relation, bound)
-        elif (said := as_said_of(given, tested, relation, bound)) is not None:
-            given = related(given, *said)
-    return given
+        bound = number(operand) if isinstance(operand, float) else ev.evaluate(operand, point)
+        if type(node) is type(written) and same(tested, value):
+            value = related(value, relation, bound)
+        elif (said := as_said_of(value, tested, relation, bound)) is not None:
+            value = related(value, *said)
+    return value
 
 
 def lambda_(ev: Evaluator, node: ast.Lambda, point: Point) -> Value:
@@ -550,17 +552,17 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
         return value
     if len(branches) == 1 and assuming(ev, test, True, site.point) is site.point:
         return value
-    found = []
+    outcomes = []
     for branch, truth in zip(branches, (True, False)):
         there = assuming(ev, test, truth, site.point)
-        given = (
+        outcome = (
             ev.evaluate(site.args[branch], there) if there is not site.point else site.value(branch)
         )
-        called = given.kind == "function" and given.obj is not None  # a branch of tf.cond
-        found.append(
+        called = outcome.kind == "function" and outcome.obj is not None  # a branch of tf.cond
+        outcomes.append(
             as_tested(
                 ev,
-                ev.apply(given, [], {}) if called else given,
+                ev.apply(outcome, [], {}) if called else outcome,
                 site.args[branch],
                 test,
                 truth,
@@ -568,7 +570,7 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
             )
         )
     if value.dtype in FLOATS or value.dtype is None:
-        found = [
+        outcomes = [
             (
                 one.but(
                     lo=rounded(one.lo, value.dtype),
@@ -580,11 +582,11 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
                 if one.kind == "number"
                 else one
             )
-            for one in found
+            for one in outcomes
         ]
     elif site.library == "tf":
-        found = [t.in_dtype(one, value.dtype) for one in found]
-    result = ev.joined(found) if len(found) > 1 else found[0]
+        outcomes = [t.in_dtype(one, value.dtype) for one in outcomes]
+    result = ev.joined(outcomes) if len(outcomes) > 1 else outcomes[0]
     if result.kind not in NUMERIC_KINDS:  # a branch of tf.cond that gives several
         return result.but(origin=site)
     kind = (
@@ -598,9 +600,9 @@ def _refined_result(ev: Evaluator, site: Site, value: Value, refines: tuple[str,
 
 
 def _call_site(ev: Evaluator, row: Op, name: str, node: ast.Call, point: Point) -> Site:
-    made = ev.asked_for(row, node, point)
-    if made is not None:
-        return made
+    earlier = ev.asked_for(row, node, point)
+    if earlier is not None:
+        return earlier
     args, complete = callables.bind_op(row, name, node)
     site = Site(
         row,
@@ -623,8 +625,8 @@ def _handed_on_to(ev: Evaluator, site: Site, node: ast.Call, point: Point) -> No
     seen.
     """
     keywords: dict[str, Binding] | None = {}
-    for one in node.keywords:
-        spread = arguments.pairs_spread(ev, one.value, point) if one.arg is None else {}
+    for argument in node.keywords:
+        spread = arguments.pairs_spread(ev, argument.value, point) if argument.arg is None else {}
         keywords = None if keywords is None or spread is None else keywords | spread
     for keyword, binding in (keywords or {}).items():
         param = SYNONYMS.get(keyword) if keyword not in site.op.params else keyword
@@ -663,9 +665,9 @@ def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
         return None
     if (row.name == "method.average") != (receiver.kind == "average"):
         return None
-    made = ev.asked_for(row, node, point)
-    if made is not None:
-        return made
+    earlier = ev.asked_for(row, node, point)
+    if earlier is not None:
+        return earlier
     args, complete = callables.bind_op(row, row.name, node, ("self",))
     args["self"] = node.func.value
     return Site(
@@ -709,10 +711,10 @@ def clamped(
 ) -> Value:
     if value.kind not in NUMERIC_KINDS:
         return value
-    for node, relation, other in facts(test, truth):
+    for node, relation, operand in facts(test, truth):
         if path_of(node) != path:
             continue
-        bound = number(other) if isinstance(other, float) else ev.evaluate(other, point)
+        bound = number(operand) if isinstance(operand, float) else ev.evaluate(operand, point)
         value = related(value, relation, bound)
     return value
 
@@ -725,9 +727,9 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
     if not loop.rounds:
         return entry if entry is not None else unknown()
     # Not the number that came in, which other names may hold: what is assumed is every round's.
-    made = entry.origin if entry is not None else None
+    origin = entry.origin if entry is not None else None
     assumed = (
-        entry.but(origin=Note("", parent=made) if isinstance(made, Site) else made)
+        entry.but(origin=Note("", parent=origin) if isinstance(origin, Site) else origin)
         if entry is not None
         else NOTHING
     )
@@ -773,10 +775,10 @@ def _folded(sign: ast.operator, left: Any, right: Any) -> Value | None:
     if function is None or (function is operator.pow and (abs(left) > 1e6 or abs(right) > 400)):
         return None
     try:
-        found = function(left, right)
+        result = function(left, right)
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
-    return number(found) if isinstance(found, (int, float)) else None
+    return number(result) if isinstance(result, (int, float)) else None
 
 
 def _short(node: ast.expr) -> str:

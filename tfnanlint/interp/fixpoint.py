@@ -45,15 +45,15 @@ def hold(ev: Evaluator, key: Any, value: Any, mark: int) -> None:
 
 def tentatively(ev: Evaluator, key: Any) -> Any:
     """The value held for `key`, if everything it assumes is still assumed."""
-    found = ev.held.get(key)
-    if found is None:
+    held = ev.held.get(key)
+    if held is None:
         return None
     nesting = ev.session.nesting
-    for one, stamp in found[1]:
-        if one.stamp != stamp and (one is not nesting or one.stamp < stamp):
+    for assumption, stamp in held[1]:
+        if assumption.stamp != stamp and (assumption is not nesting or assumption.stamp < stamp):
             return None
-    ev.reads += [one for one, _ in found[1]]
-    return found[0]
+    ev.reads += [one for one, _ in held[1]]
+    return held[0]
 
 
 def once(
@@ -88,16 +88,16 @@ def _found_once(
     mark, pending = len(ev.reads), Pending(next_stamp(ev), meanwhile)
     table[key] = pending
     try:
-        found = find(*args)
+        result = find(*args)
     finally:
         pending.stamp = 0
         del table[key]
     settled(ev, pending, mark)
     if len(ev.reads) == mark:
-        table[key] = found
+        table[key] = result
     else:
-        hold(ev, (id(table), key), (found,), mark)
-    return found
+        hold(ev, (id(table), key), (result,), mark)
+    return result
 
 
 def settled(ev: Evaluator, assumption: Any, mark: int) -> None:

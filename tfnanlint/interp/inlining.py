@@ -31,11 +31,11 @@ def bounded_call(
     if ev.session.inlined:
         return settled_call(ev, function, positional, keywords, hidden)
     begun = ev.session.steps
-    found = settled_call(ev, function, positional, keywords, hidden)
+    result = settled_call(ev, function, positional, keywords, hidden)
     ev.session.allowance -= ev.session.steps - begun
     if ev.session.allowance <= 0:
         ev.session.limit = FEW_STEPS
-    return found
+    return result
 
 
 def again(
@@ -68,36 +68,38 @@ def settled_call(
     mark, outer = len(ev.reads), (function.assumed, function.arguments)
     function.assumed = None
     bound = callables.bind_parameters(function, positional, keywords, hidden=hidden)
-    found = _followed(ev, function, bound)
+    result = _followed(ev, function, bound)
     if function not in ev.reads[mark:]:
         function.assumed, function.arguments = outer
-        return found
+        return result
     try:
-        found = _covering(ev, function, bound, found)
+        result = _covering(ev, function, bound, result)
     finally:
         function.assumed, function.arguments = outer
     assumptions.settled(ev, function, mark)
-    return unknown() if found is NOTHING else found.but(origin=Note("", parent=found.origin))
+    return unknown() if result is NOTHING else result.but(origin=Note("", parent=result.origin))
 
 
-def _covering(ev: Evaluator, function: Function, bound: dict[str, Binding], found: Value) -> Value:
+def _covering(ev: Evaluator, function: Function, bound: dict[str, Binding], result: Value) -> Value:
     """The result and the arguments are assumed together, wider with every try, until the inner
     calls show nothing new.
     """
     arriving = {name: binding.value(ev) for name, binding in bound.items()}
     for attempt in range(_TRIES):
-        function.assumed, function.arguments = found, []
+        function.assumed, function.arguments = result, []
         again = _followed(ev, function, {name: Fixed(value) for name, value in arriving.items()})
         handed = {
             name: ev.joined([value, *(one[name] for one in function.arguments if name in one)])
             for name, value in arriving.items()
         }
-        if covers(found, again) and all(
+        if covers(result, again) and all(
             covers(value, handed[name]) for name, value in arriving.items()
         ):
-            return found
-        found = (
-            ev.joined([found, again]) if attempt == 0 else widen(found, ev.joined([found, again]))
+            return result
+        result = (
+            ev.joined([result, again])
+            if attempt == 0
+            else widen(result, ev.joined([result, again]))
         )
         arriving = {
             name: value if covers(value, handed[name]) else widen(value, handed[name])
@@ -153,10 +155,10 @@ def yielded(ev: Evaluator, scope: Scope) -> Value:
             return unknown()
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             stack += ast.iter_child_nodes(node)
-    found = []
+    values = []
     for node, time in scope.yields:
         value = (
             ev.evaluate(node.value, Point(scope, time)) if node.value is not None else number(None)
         )
-        found.append(ev.iterated(value) if isinstance(node, ast.YieldFrom) else value)
-    return ev.many(ev.joined(found))
+        values.append(ev.iterated(value) if isinstance(node, ast.YieldFrom) else value)
+    return ev.many(ev.joined(values))

@@ -55,10 +55,10 @@ def member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
         return resolution.named(ev, canonical(f"{owner.obj.name}.{attr}"))
     # those without the name would have raised
     if owner.kind == "module" and isinstance(owner.obj, Choice):
-        found = [
+        values = [
             value for option in owner.obj.options if (value := member(ev, option, attr)) is not None
         ]
-        return ev.joined(found) if found else None
+        return ev.joined(values) if values else None
     if isinstance(owner.obj, Parent):
         return _parents_method(ev, owner.obj, attr)
     if owner.kind == "module" and owner.obj is not None:
@@ -101,8 +101,8 @@ def _submodule(ev: Evaluator, module: Module, name: str) -> Value | None:
     """`package.part` after `import package.part`."""
     if module.project is None or not module.source.path.endswith("__init__.py"):
         return None
-    found, rest = module.project.find(name, 1, module.source.path)
-    return Value(kind="module", obj=found) if found is not None and not rest else None
+    submodule, rest = module.project.find(name, 1, module.source.path)
+    return Value(kind="module", obj=submodule) if submodule is not None and not rest else None
 
 
 def parent(ev: Evaluator, point: Point) -> Value:
@@ -128,11 +128,11 @@ def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
     if method is None:
         return None
     instance = parent.instance.value(ev).obj
-    made = instance.cls if isinstance(instance, Instance) else parent.cls
+    concrete = instance.cls if isinstance(instance, Instance) else parent.cls
     classes = (
-        [made]
+        [concrete]
         if isinstance(instance, Instance) and instance.node is not None
-        else [made, *ev.heirs(made)]
+        else [concrete, *ev.heirs(concrete)]
     )
     methods = dict.fromkeys([_after(ev, parent.cls, one, attr) or method for one in classes])
     return ev.joined(
@@ -147,9 +147,9 @@ def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
     )
 
 
-def _after(ev: Evaluator, cls: ClassObject, made: ClassObject, name: str) -> Function | None:
-    """The method that is next after those of `cls` for an object of the class `made`."""
-    lineage = ev.lineage(made)
+def _after(ev: Evaluator, cls: ClassObject, concrete: ClassObject, name: str) -> Function | None:
+    """The method that is next after those of `cls` for an object of the class `concrete`."""
+    lineage = ev.lineage(concrete)
     behind = lineage[lineage.index(cls) + 1 :] if cls in lineage else []
     return next((one.methods[name] for one in behind if name in one.methods), None)
 
@@ -179,15 +179,15 @@ def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
     field = records.field(ev, owner.obj, attr) if attr in cls.fields else None
     if field is not None:
         return field.value(ev)
-    given = ev.constructed(owner.obj, attr)
-    own = given.value(ev) if given is not None else None
+    constructed = ev.constructed(owner.obj, attr)
+    own = constructed.value(ev) if constructed is not None else None
     if own is not None and own.kind in _LASTING:
         return own
-    found = ev.assigned_to(classes, attr)
-    if found is None:
+    assigned = ev.assigned_to(classes, attr)
+    if assigned is None:
         return None
     mark = len(ev.reads)
-    value = found.value(ev)
+    value = assigned.value(ev)
     return ev.of_one(owner.obj, attr, value) if len(ev.reads) == mark else value
 
 
@@ -224,33 +224,33 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
         nearest, mended = None, records.mended(ev, cls, attr)
         whole.rounds += [mended] if mended is not None else []
         settled = False
-        for one in ev.lineage(cls):
-            for method_name in one.assigners(attr):
-                method = one.methods[method_name]
+        for base in ev.lineage(cls):
+            for method_name in base.assigners(attr):
+                method = base.methods[method_name]
                 if mended is not None and begins_last(method):
                     continue
                 if settled and method_name == "__init__":
                     continue
-                handed = _handed_to_base(ev, cls, one, method, attr)
+                handed = _handed_to_base(ev, cls, base, method, attr)
                 if handed:
                     whole.rounds += handed
                     continue
                 owner_name = method.node.args.args[0].arg
-                made = calls.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
-                passing = replaced(method.node, attr) if len(made) > 1 else ()
+                bindings = calls.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
+                passing = replaced(method.node, attr) if len(bindings) > 1 else ()
                 whole.rounds += (
                     [
                         one
-                        for one in made
+                        for one in bindings
                         if not isinstance(one, Assigned) or one.node not in passing
                     ]
                     if passing
-                    else made
+                    else bindings
                 )
-            settled = settled or _settles(one, attr)
+            settled = settled or _settles(base, attr)
             if mended is None:
-                nearest = nearest or one.scope.at(attr)
-                whole.rounds += records.made_with(ev, one, attr)
+                nearest = nearest or base.scope.at(attr)
+                whole.rounds += records.made_with(ev, base, attr)
         whole.rounds += [nearest] if nearest is not None else []
         if nearest is not None and any(one.changed_outside(attr) for one in ev.lineage(cls)):
             whole.rounds.append(Fixed(unknown()))
@@ -319,29 +319,29 @@ def _handed_to_base(
     family = [cls, *ev.heirs(cls)]
     if any(ev.method(one, "__init__") is not method for one in family):
         return []
-    made = [
+    instances = [
         Instance(one, call, point)
         for one in family
         for call, point in callers.calls_in_project(ev, one, one.name)
     ]
-    found = [ev.constructed(one, attr) for one in made[: MAX_BINDINGS + 1]]
-    return [one for one in found if one is not None] if None not in found else []
+    bindings = [ev.constructed(one, attr) for one in instances[: MAX_BINDINGS + 1]]
+    return [one for one in bindings if one is not None] if None not in bindings else []
 
 
 def _set_by_name(ev: Evaluator, cls: ClassObject, attr: str, whole: Loop) -> list[Binding]:
     """What the methods of a class set an attribute to under a name that is computed: what a call
     names for `**kwargs`, else nothing is known.
     """
-    found: list[Binding] = []
+    bindings: list[Binding] = []
     for method in cls.methods.values():
         if not sets(spelled_names(method.node), attr):
             continue
         if not keeps_keywords(method.node):
             kept = _kept_from_dicts(ev, method, attr, whole)
-            found += kept if kept is not None else [Fixed(unknown())]
+            bindings += kept if kept is not None else [Fixed(unknown())]
         elif attr not in callables.signature_of(method.node.args)[1]:
-            found.append(Parameter(method, attr, whole))
-    return found
+            bindings.append(Parameter(method, attr, whole))
+    return bindings
 
 
 def _reads(cls: ClassObject, attr: str) -> bool:
@@ -362,20 +362,20 @@ def _kept_from_dicts(
         return None
     point = Point(ev.activation(method))
     defaults = callables.signature_of(method.node.args)[2]
-    found: list[Binding] = []
+    bindings: list[Binding] = []
     rest = method.node.args.kwarg
     for node in dicts:
         if rest is not None and isinstance(node, ast.Name) and node.id == rest.arg:
             if is_changed(method.node, rest.arg):
                 return None
-            found.append(Parameter(method, attr, whole))
+            bindings.append(Parameter(method, attr, whole))
             continue
         held = ev.evaluate(node, point).obj
         if isinstance(held, dict):
-            found += [Fixed(held[attr])] if attr in held else []
+            bindings += [Fixed(held[attr])] if attr in held else []
         elif not _is_empty(defaults.get(node.id) if isinstance(node, ast.Name) else None):
             return None
-    return found
+    return bindings
 
 
 def _is_empty(default: ast.expr | None) -> bool:
@@ -389,19 +389,19 @@ def _is_empty(default: ast.expr | None) -> bool:
 def foreign_bases(ev: Evaluator, cls: ClassObject) -> set[str]:
     """Canonical names of the bases that are not classes of the program (`keras.Model`)."""
     names: set[str] = set()
-    for one in ev.lineage(cls):
-        for base in one.node.bases:
-            name = resolution.resolve(ev, base, one.point)
-            made = (
-                unrefined(one.point.lookup(base.id))
+    for ancestor in ev.lineage(cls):
+        for base in ancestor.node.bases:
+            name = resolution.resolve(ev, base, ancestor.point)
+            binding = (
+                unrefined(ancestor.point.lookup(base.id))
                 if name is None and isinstance(base, ast.Name)
                 else None
             )
             # another one for another version of Keras
-            found = made.bindings if isinstance(made, Joined) else ()
+            options = binding.bindings if isinstance(binding, Joined) else ()
             names.update(
                 filter(
-                    None, [name, *(resolution.resolve_binding(ev, option, 0) for option in found)]
+                    None, [name, *(resolution.resolve_binding(ev, option, 0) for option in options)]
                 )
             )
     return names
@@ -481,13 +481,13 @@ class Members:
             )
             if value is not None and isinstance(value.obj, ClassObject):
                 bases.append(value.obj)
-        found = (
+        order = (
             callables.in_order(cls, [*[self.lineage(ev, one) for one in bases], bases])
             if bases
             else [cls]
         )
         if len(ev.reads) == mark:
-            self.lineages[cls] = found
+            self.lineages[cls] = order
         else:
             del self.lineages[cls]
-        return found
+        return order

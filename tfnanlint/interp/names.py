@@ -94,17 +94,17 @@ def resolve(ev: Evaluator, node: ast.expr, point: Point) -> str | None:
     if point.over is not None:
         return _resolve(ev, node, point, 0)
     scope = point.scope
-    found = scope.callees.get(node, UNASKED)
-    if found is not UNASKED:
-        return found
+    name = scope.callees.get(node, UNASKED)
+    if name is not UNASKED:
+        return name
     always = scope.function.callees if scope.function is not None else scope.callees
-    found = always.get(node, UNASKED)
-    if found is UNASKED:
-        found = _resolve(ev, node, point, 0)
+    name = always.get(node, UNASKED)
+    if name is UNASKED:
+        name = _resolve(ev, node, point, 0)
         if _bound_in(scope, node):
             always = scope.callees
-        always[node] = found
-    return found
+        always[node] = name
+    return name
 
 
 def _resolve(ev: Evaluator, node: ast.expr, point: Point, depth: int) -> str | None:
@@ -150,8 +150,8 @@ def _copy_of(ev: Evaluator, name: str, binding: Binding, module: Module) -> str 
     node = binding.node if isinstance(binding, Assigned) else None
     if not isinstance(node, ast.Call) or len(node.args) != 1 or leaf(node.args[0]) != name:
         return None
-    found = _star_import(ev, name, module)
-    return found if found in namespaces() else None
+    canonical_name = _star_import(ev, name, module)
+    return canonical_name if canonical_name in namespaces() else None
 
 
 def resolve_binding(ev: Evaluator, binding: Binding, depth: int) -> str | None:
@@ -164,8 +164,8 @@ def resolve_binding(ev: Evaluator, binding: Binding, depth: int) -> str | None:
     if isinstance(binding, Joined) and depth < 12:
         # `try: import a as tf / except ImportError: tf = None`; two different functions are no
         # name.
-        found = {resolve_binding(ev, option, depth + 1) for option in binding.bindings} - {None}
-        return found.pop() if len(found) == 1 and _only_imports(ev, binding) else None
+        names = {resolve_binding(ev, option, depth + 1) for option in binding.bindings} - {None}
+        return names.pop() if len(names) == 1 and _only_imports(ev, binding) else None
     return None
 
 
@@ -198,7 +198,7 @@ def exported(ev: Evaluator, binding: Imported) -> Any:
     if project is None:
         return None
     module, rest = project.find(binding.dotted, binding.level, binding.module.source.path)
-    found = (
+    target = (
         module
         if module is None or not rest
         else top_level(ev, module, rest)
@@ -206,23 +206,23 @@ def exported(ev: Evaluator, binding: Imported) -> Any:
         else None
     )
     if not project.busy:  # else a file is being walked, and not all of its names are bound
-        binding.target = found
-    return found
+        binding.target = target
+    return target
 
 
 def top_level(ev: Evaluator, module: Module, name: str, hops: int = 0) -> Binding | None:
     """The binding of a name at the end of a module, star imports included."""
-    found = (
+    binding = (
         module.scope.at(name)
         if name not in module.scope.shared
         else module.scope.shared_binding(name)
     )
-    if found is None and hops < MAX_HOPS and module.project is not None:
+    if binding is None and hops < MAX_HOPS and module.project is not None:
         for base, level in module.stars:
-            other, rest = module.project.find(base, level, module.source.path)
-            if other is not None and not rest and other is not module:
-                found = found or top_level(ev, other, name, hops + 1)
-    return found
+            exporter, rest = module.project.find(base, level, module.source.path)
+            if exporter is not None and not rest and exporter is not module:
+                binding = binding or top_level(ev, exporter, name, hops + 1)
+    return binding
 
 
 def unbound(ev: Evaluator, name: str, point: Point) -> str | None:
@@ -241,9 +241,9 @@ def row(ev: Evaluator, function: ast.expr, point: Point) -> tuple[Op | None, str
     """The table row of a callee, and the canonical name it was spelled with."""
     name = resolve(ev, function, point)
     if name is not None:
-        found = ev.table.get(name)
-        if found is not None or type(function) is ATTRIBUTE:
-            return found, name
+        op = ev.table.get(name)
+        if op is not None or type(function) is ATTRIBUTE:
+            return op, name
     if name is None and type(function) in _CALLEES:
         value = callee(ev, function, point)
         if value is not None and isinstance(value.obj, Op):
@@ -304,9 +304,9 @@ def named(ev: Evaluator, name: str) -> Value | None:
     constant = ev.constants.get(name)
     if constant is not None:
         return constant
-    found = ev.table.get(name)
-    if found is not None:
-        return Value(kind="function", obj=found, const=name)
+    op = ev.table.get(name)
+    if op is not None:
+        return Value(kind="function", obj=op, const=name)
     base, _, attribute = name.rpartition(".")
     dtype = ev.constants.get(base)
     if dtype is not None and dtype.kind == "dtype":

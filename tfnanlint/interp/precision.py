@@ -32,16 +32,18 @@ class Precision:
         the calls that do so.
         """
         if module not in self._policies:
-            found = self._policies[module] = []  # while it is being found
+            policies = self._policies[module] = []  # while it is being found
             for name in POLICY_SETTERS if "set_" in module.source.text else ():
                 for node, point in (
                     module.calls_to(name, ev) if f"{name}(" in module.source.text else ()
                 ):
-                    given = node.args[0] if node.args else None
-                    inner = given.args[0] if isinstance(given, ast.Call) and given.args else given
+                    policy = node.args[0] if node.args else None
+                    inner = (
+                        policy.args[0] if isinstance(policy, ast.Call) and policy.args else policy
+                    )
                     text = ev.evaluate(inner, point).const if inner is not None else None
                     if isinstance(text, str):
-                        found.append((text, node))
+                        policies.append((text, node))
         return self._policies[module]
 
     def policies_of_program(
@@ -76,16 +78,16 @@ class Precision:
         texts = {text for text, *_ in asked}
         return _computed_in(texts.pop()) if len(texts) == 1 and all(at_once) else None
 
-    def computes_in(self, ev: Evaluator, made: Any) -> str | None:
+    def computes_in(self, ev: Evaluator, keras_object: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where
         it cannot be told.
         """
         for _ in range(8):
-            layers = getattr(made, "layers", ())
+            layers = getattr(keras_object, "layers", ())
             if not layers:
                 break
-            made = layers[-1].obj
-        layer = getattr(made, "site", None)
+            keras_object = layers[-1].obj
+        layer = getattr(keras_object, "site", None)
         if layer is None:
             return None
         if layer.given("dtype") or layer.hidden:
@@ -122,44 +124,44 @@ class Precision:
             return None if self.policies(ev, module) else ""
         if method is not None and "dtype" in method.module.source.segment(method.node):
             text = (
-                ev.evaluate(given, method.point).const
-                if (given := _handed_to_keras(method.node)) is not None
+                ev.evaluate(dtype, method.point).const
+                if (dtype := _handed_to_keras(method.node)) is not None
                 else None
             )
             return _computed_in(text) if isinstance(text, str) else None
-        made = module.calls_to(cls.name, ev)
-        if any([keyword.arg in (None, "dtype") for call, _ in made for keyword in call.keywords]):
-            return self._asked_by_all(ev, made)
+        calls = module.calls_to(cls.name, ev)
+        if any([keyword.arg in (None, "dtype") for call, _ in calls for keyword in call.keywords]):
+            return self._asked_by_all(ev, calls)
         if not self.policies(ev, module):
             return self._of_program(ev, module)
         after = self._set_for(ev, cls.node.lineno, module)
-        found = (
+        dtypes = (
             {after}
             if after is not None
-            else {self._set_for(ev, call.lineno, module) for call, _ in made}
+            else {self._set_for(ev, call.lineno, module) for call, _ in calls}
         )
-        return found.pop() if len(found) == 1 else None
+        return dtypes.pop() if len(dtypes) == 1 else None
 
-    def _asked_by_all(self, ev: Evaluator, made: list[tuple[ast.Call, Point]]) -> str | None:
+    def _asked_by_all(self, ev: Evaluator, calls: list[tuple[ast.Call, Point]]) -> str | None:
         """The dtype that all calls of a class name, or the policy; None where one names none, or
         another one.
         """
         named: set[str | None] = set()
-        for call, point in made:
-            given = next(
+        for call, point in calls:
+            dtype = next(
                 (keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None
             )
             # Policy("mixed_float16")
-            given = given.args[0] if isinstance(given, ast.Call) and given.args else given
-            text = ev.evaluate(given, point).const if given is not None else None
+            dtype = dtype.args[0] if isinstance(dtype, ast.Call) and dtype.args else dtype
+            text = ev.evaluate(dtype, point).const if dtype is not None else None
             named.add(_computed_in(text) if isinstance(text, str) else None)
         return named.pop() if len(named) == 1 else None
 
-    def dtype_of_lambda(self, ev: Evaluator, made: ast.Call, module: Module) -> str | None:
+    def dtype_of_lambda(self, ev: Evaluator, call: ast.Call, module: Module) -> str | None:
         """The dtype that the Lambda layer which a call makes computes in."""
-        if any([keyword.arg in (None, "dtype") for keyword in made.keywords]):
+        if any([keyword.arg in (None, "dtype") for keyword in call.keywords]):
             return None
-        return self._set_for(ev, made.lineno, module) if self.policies(ev, module) else ""
+        return self._set_for(ev, call.lineno, module) if self.policies(ev, module) else ""
 
     def entering(self, ev: Evaluator, function: Function, value: Value) -> Value:
         """What Keras hands to `call` of a layer of the program: what it is given, in the dtype in
@@ -189,11 +191,13 @@ class Precision:
         whatever else is said to be float32 the dtype is not known.
         """
         module = site.point.module
-        other = any([leaf(call.func) == "set_floatx" for _, call in self.policies(ev, module)])
+        sets_floatx = any(
+            [leaf(call.func) == "set_floatx" for _, call in self.policies(ev, module)]
+        )
         if site.op.floatx and not site.given("dtype"):
             dtype = (
                 self._set_for(ev, site.node.lineno, module)
-                if other
+                if sets_floatx
                 else "float32"
                 if value.kind == "dtype"
                 else None
@@ -202,34 +206,36 @@ class Precision:
                 return value.but(const=NO_CONSTANT if dtype is None else dtype)
             if dtype is None:
                 return _of_any(value)
-            made = cast(_unrounded(value), dtype)
+            converted = cast(_unrounded(value), dtype)
             endless = INF in (-value.lo, value.hi)  # a normal number is none that overflows
-            return made.but(
+            return converted.but(
                 kind=value.kind,
                 dtype=dtype,
                 const=value.const,
-                inf=value.inf if endless else made.inf,
+                inf=value.inf if endless else converted.inf,
             )
-        given = any(one.dtype == "float32" for one in site.values.values()) and not site.op.recasts
-        kept = given or site.given("dtype") or site.name == "method.astype"
+        from_float32 = (
+            any(one.dtype == "float32" for one in site.values.values()) and not site.op.recasts
+        )
+        kept = from_float32 or site.given("dtype") or site.name == "method.astype"
         return value if kept or value.dtype != "float32" else _of_any(value)
 
-    def in_its_dtype(self, ev: Evaluator, layer: Any, given: Value) -> Value:
+    def in_its_dtype(self, ev: Evaluator, layer: Any, argument: Value) -> Value:
         """What a layer of Keras gives, which casts what it is given: to float32, where no file says
         anything else.
         """
         dtype = self.computes_in(ev, layer)
-        entering = recast(given, dtype, entering=True)
-        if isinstance(given.obj, tuple):
-            items = tuple(recast(item, dtype, entering=True) for item in given.obj)
+        entering = recast(argument, dtype, entering=True)
+        if isinstance(argument.obj, tuple):
+            items = tuple(recast(item, dtype, entering=True) for item in argument.obj)
             entering = (
-                given
-                if all(item is before for item, before in zip(items, given.obj))
+                argument
+                if all(item is before for item, before in zip(items, argument.obj))
                 else ev.sequence_of(items)
             )
         value = layer.out(entering, layer.site)
-        if dtype == "" and entering is not given:
-            value = ev.joined([value, layer.out(given, layer.site)])
+        if dtype == "" and entering is not argument:
+            value = ev.joined([value, layer.out(argument, layer.site)])
         return recast(value, dtype)
 
 
@@ -239,8 +245,8 @@ def _handed_to_keras(init: ast.AST) -> ast.expr | None:
     """
     for node in nodes_in(init):
         if isinstance(node, ast.Call) and leaf(node.func) == "__init__":
-            given = next((one.value for one in node.keywords if one.arg == "dtype"), None)
-            return given if isinstance(given, (ast.Constant, ast.Attribute)) else None
+            dtype = next((one.value for one in node.keywords if one.arg == "dtype"), None)
+            return dtype if isinstance(dtype, (ast.Constant, ast.Attribute)) else None
     return None
 
 

@@ -40,34 +40,34 @@ def made_with(ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
     """What the calls of a dataclass or named tuple hand to one of its fields."""
     if attr not in cls.fields or ev.method(cls, "__init__"):
         return []
-    made = [
+    calls = [
         (call, point)
         for one in (cls, *ev.heirs(cls))
         for call, point in callers.calls_in_project(ev, cls, one.name)
     ]
-    found = [
+    bindings = [
         _handed_to_field(ev, Instance(cls, call, point), attr)
-        for call, point in made[: MAX_BINDINGS + 1]
+        for call, point in calls[: MAX_BINDINGS + 1]
     ]
     # all others, for any text has a `replace`, are too many to be read
-    makers = dict.fromkeys([point.scope.module for _, point in made])
-    found += [one for module in makers for one in _copied_with(ev, cls, module, attr)]
-    return [one for one in found if one is not None]
+    makers = dict.fromkeys([point.scope.module for _, point in calls])
+    bindings += [one for module in makers for one in _copied_with(ev, cls, module, attr)]
+    return [one for one in bindings if one is not None]
 
 
 def _copied_with(ev: Evaluator, cls: ClassObject, module: Module, attr: str) -> list[Binding]:
     """What the calls in a file that copy an object of a class, or one of which nothing is known,
     put into a field.
     """
-    found = []
+    bindings = []
     for call, point in [one for name in RECORD_COPIES for one in module.calls_to(name, ev)]:
         binding = _replacements(call, point).get(attr)
         record = call.args[0] if call.args else getattr(call.func, "value", None)
         if binding is not None and record is not None:
             held = ev.evaluate(record, point).obj
             if not isinstance(held, Instance) or held.cls is cls:
-                found.append(binding)
-    return found[:MAX_BINDINGS]
+                bindings.append(binding)
+    return bindings[:MAX_BINDINGS]
 
 
 def copy(ev: Evaluator, record: Value, call: ast.Call, point: Point) -> Value | None:
@@ -81,9 +81,9 @@ def copy(ev: Evaluator, record: Value, call: ast.Call, point: Point) -> Value | 
         or any([one.arg is None for one in call.keywords])
     ):
         return None
-    made = Instance(held.cls, held.node, held.point)
-    made.replaced = held.replaced | _replacements(call, point)
-    return Value(kind="instance", obj=made)
+    copied = Instance(held.cls, held.node, held.point)
+    copied.replaced = held.replaced | _replacements(call, point)
+    return Value(kind="instance", obj=copied)
 
 
 def field(ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
@@ -110,11 +110,11 @@ def mended(ev: Evaluator, cls: ClassObject, attr: str) -> Binding | None:
     lineage = ev.lineage(cls)
     if not any([attr in one.fields for one in lineage]):
         return None
-    for one in lineage:
-        method = one.methods.get(_LAST)
+    for base in lineage:
+        method = base.methods.get(_LAST)
         if method is None:
             continue
-        scope = ev.activation(method) if method.node.args.args and _is_record(one) else None
+        scope = ev.activation(method) if method.node.args.args and _is_record(base) else None
         if scope is None or scope.returns:
             return None
         held = scope.at(f"{method.node.args.args[0].arg}.{attr}")
@@ -138,13 +138,13 @@ def at_entry(ev: Evaluator, entry: Entry) -> Value:
     is not known how large it may be: the class has it for other calls.
     """
     cls, name = entry.cls, entry.name
-    given: list[Binding] = []
-    for one in dict.fromkeys([*ev.lineage(cls), *ev.heirs(cls)]):
-        default = one.scope.at(name)
-        given += ([default] if default is not None else []) + made_with(ev, one, name)
-    found = ev.joined([one.value(ev) for one in dict.fromkeys(given)])
-    if not found.is_number or found.lo != 0:
-        return found
+    bindings: list[Binding] = []
+    for relative in dict.fromkeys([*ev.lineage(cls), *ev.heirs(cls)]):
+        default = relative.scope.at(name)
+        bindings += ([default] if default is not None else []) + made_with(ev, relative, name)
+    value = ev.joined([one.value(ev) for one in dict.fromkeys(bindings)])
+    if not value.is_number or value.lo != 0:
+        return value
     return Value(
         0.0,
         SMALL[1],

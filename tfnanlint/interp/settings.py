@@ -26,8 +26,8 @@ def _holds_settings(owner: ast.expr, point: Point) -> bool:
     what it was assigned from.
     """
     if isinstance(owner, ast.Name) and not holds_settings(owner.id):
-        made = unrefined(point.lookup(owner.id))
-        owner = made.node if isinstance(made, Assigned) else owner
+        binding = unrefined(point.lookup(owner.id))
+        owner = binding.node if isinstance(binding, Assigned) else owner
     return holds_settings(path_of(owner) or "")
 
 
@@ -64,9 +64,9 @@ class ProjectSettings:
         if not _holds_settings(owner, point):
             return value
         path, epsilon = point.module.source.path, is_epsilon(name)
-        found = project.settings(path, name) if epsilon or not ev.session.drafting else ()
+        numbers = project.settings(path, name) if epsilon or not ev.session.drafting else ()
         # also in a draft, which must doubt what may be 0
-        if epsilon and found and not any(found) and not self._knowing(ev, name, owner, point):
+        if epsilon and numbers and not any(numbers) and not self._knowing(ev, name, owner, point):
             return value.but(
                 origin=Note(f"'{name}'", owner, point.module.source, default=NOUGHT, path=name),
                 token=value.token,
@@ -74,10 +74,10 @@ class ProjectSettings:
         if ev.session.drafting:
             ev.session.unset.add((path, name))
             # the draft must doubt what may be 0, or lost beside 1
-            found = set_to(point.module.source.stated, name)
-        if not found or min(found) < 0:
+            numbers = set_to(point.module.source.stated, name)
+        if not numbers or min(numbers) < 0:
             return value
-        if max(found) == 0:
+        if max(numbers) == 0:
             knowing = self._knowing(ev, name, owner, point)
             if knowing:
                 return value if epsilon else self._mended_in(ev, knowing, value, name, owner, point)
@@ -87,27 +87,27 @@ class ProjectSettings:
         note = Note(
             f"'{name}' is taken for what the project sets it to", owner, point.module.source
         )
-        return Value(min(found), max(found), kind="number", origin=note, token=value.token)
+        return Value(min(numbers), max(numbers), kind="number", origin=note, token=value.token)
 
     def _knowing(self, ev: Evaluator, name: str, owner: ast.expr, point: Point) -> list[Module]:
         """The files that know of a setting that it is 0 by default: of the one where it is read,
         and those where the object was made.
         """
-        found = [point.module]
+        modules = [point.module]
         while type(owner) is ATTRIBUTE:
             owner = owner.value
-        made = unrefined(point.lookup(owner.id)) if isinstance(owner, ast.Name) else None
-        made = resolution.exported(ev, made) if isinstance(made, Imported) else made
-        if isinstance(made, Assigned):
-            found.append(made.point.module)
+        binding = unrefined(point.lookup(owner.id)) if isinstance(owner, ast.Name) else None
+        binding = resolution.exported(ev, binding) if isinstance(binding, Imported) else binding
+        if isinstance(binding, Assigned):
+            modules.append(binding.point.module)
             callee = (
-                resolution.callee(ev, made.node.func, made.point)
-                if isinstance(made.node, ast.Call)
+                resolution.callee(ev, binding.node.func, binding.point)
+                if isinstance(binding.node, ast.Call)
                 else None
             )
             if callee is not None and isinstance(callee.obj, Function):
-                found.append(callee.obj.module)
-        return [module for module in dict.fromkeys(found) if _minded(name, module)]
+                modules.append(callee.obj.module)
+        return [module for module in dict.fromkeys(modules) if _minded(name, module)]
 
     def _mended_in(
         self,
@@ -121,17 +121,17 @@ class ProjectSettings:
         """A setting that is above 0 after all: files put other numbers in its place where it is
         tested, or a validator asks for more.
         """
-        found: list[Value] = []
+        mendings: list[Value] = []
         for module in knowing:
-            found += assumptions.once(
+            mendings += assumptions.once(
                 ev, self.mendings, (module, name), [], self._found_mendings, ev, module, name
             )
-        if not found or not all([one.positive for one in found]):
+        if not mendings or not all([one.positive for one in mendings]):
             return value
         note = Note(f"'{name}' is taken for positive: its 0 is mended", owner, point.module.source)
         least, most = (
-            min([SMALL[0], *[one.lo for one in found if one.lo]]),
-            max([SMALL[1], *[one.hi for one in found]]),
+            min([SMALL[0], *[one.lo for one in mendings if one.lo]]),
+            max([SMALL[1], *[one.hi for one in mendings]]),
         )
         return Value(least, most, kind="number", origin=note, token=value.token)
 
@@ -139,7 +139,7 @@ class ProjectSettings:
         """What a file assigns to a setting that it asks for, and what its validators leave of one
         that is not negative.
         """
-        found: list[Value] = []
+        mendings: list[Value] = []
         for owner, row in module.source.owners_assigned(name):
             scope = module.scope_of_row(row, ev)
             entry = scope.history.get(f"{owner}.{name}") if scope is not None else None
@@ -147,14 +147,14 @@ class ProjectSettings:
                 if isinstance(binding, Assigned) and (
                     asked(module.source.stated, name) or _reads(binding.node, name)
                 ):
-                    found.append(binding.value(ev))
+                    mendings.append(binding.value(ev))
         if "validator" in module.source.text:
-            found += self._validated(ev, module, name)
-        return found
+            mendings += self._validated(ev, module, name)
+        return mendings
 
     def _validated(self, ev: Evaluator, module: Module, name: str) -> list[Value]:
         """What is left of a number that is not negative where the validators of a flag hold."""
-        found: list[Value] = []
+        ranges: list[Value] = []
         for validator in VALIDATORS:
             for call, point in module.calls_to(validator, ev):
                 if (
@@ -162,12 +162,12 @@ class ProjectSettings:
                     and isinstance(call.args[0], ast.Constant)
                     and call.args[0].value == name
                 ):
-                    for given, test in _checks(call, module):
-                        left = ev.clamped(Value(0.0, INF, kind="number"), given, test, True, point)
-                        found.append(
+                    for param, test in _checks(call, module):
+                        left = ev.clamped(Value(0.0, INF, kind="number"), param, test, True, point)
+                        ranges.append(
                             Value(left.lo, max(left.lo, SMALL[1]), left.zero, kind="number")
                         )
-        return found
+        return ranges
 
 
 def _checks(call: ast.Call, module: Module) -> list[tuple[str, ast.expr]]:

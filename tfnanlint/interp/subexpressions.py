@@ -89,10 +89,10 @@ def _tested(ev: Evaluator, node: ast.BoolOp, point: Point) -> Iterator[tuple[ast
 
 def _of_walrus(ev: Evaluator, node: ast.NamedExpr, point: Point) -> Iterator[tuple[ast.AST, Point]]:
     """`v := f(v)` computes with what the name stood for before."""
-    made = point.scope.at(node.target.id, point.time) if point.over is None else None
+    binding = point.scope.at(node.target.id, point.time) if point.over is None else None
     yield (
         node.value,
-        made.point if isinstance(made, Assigned) and made.node is node.value else point,
+        binding.point if isinstance(binding, Assigned) and binding.node is node.value else point,
     )
 
 
@@ -114,14 +114,14 @@ def _chosen_from(
     """`tf.cond(test, f, g)`, `tf.case([(test, f)], default=g)`: each branch under the tests that
     lead to it.
     """
-    found: list[tuple[ast.AST, Point]] = []
+    nodes: list[tuple[ast.AST, Point]] = []
     for branch, tests in choices:
         under = point
         for test, truth in tests:
-            found += [(test, under)] if truth else []
+            nodes += [(test, under)] if truth else []
             under = ev.assuming(test, truth, under)
-        found.append((branch, under))
-    return found
+        nodes.append((branch, under))
+    return nodes
 
 
 def calls_in(
@@ -183,8 +183,8 @@ def _bind(target: ast.expr, binding: Binding, over: dict[str, Binding]) -> None:
         starred = next(
             (index for index, one in enumerate(target.elts) if isinstance(one, ast.Starred)), None
         )
-        for index, one in enumerate(target.elts):
-            _bind(one, Element(binding, place_of(index, starred, len(target.elts))), over)
+        for index, element in enumerate(target.elts):
+            _bind(element, Element(binding, place_of(index, starred, len(target.elts))), over)
 
 
 _SPECIAL: Final[dict[type, Any]] = {

@@ -19,9 +19,9 @@ def has_rounds(ev: Evaluator, iterable: ast.expr, point: Point) -> bool:
     `range(self.depth)`.
     """
     spent = ev.session.steps
-    found = _has_rounds(ev, iterable, point, _DEPTH)
+    answer = _has_rounds(ev, iterable, point, _DEPTH)
     ev.session.steps = spent  # a question of its own: who asks it must not run out of steps for it
-    return found
+    return answer
 
 
 def _has_rounds(ev: Evaluator, iterable: Any, point: Point, depth: int) -> bool:
@@ -35,11 +35,11 @@ def _has_rounds(ev: Evaluator, iterable: Any, point: Point, depth: int) -> bool:
             ev, binding.node, binding.point, depth - 1
         )
     if isinstance(iterable, ast.ListComp):
-        one = iterable.generators[0]
+        generator = iterable.generators[0]
         return (
             len(iterable.generators) == 1
-            and not one.ifs
-            and _has_rounds(ev, one.iter, point, depth - 1)
+            and not generator.ifs
+            and _has_rounds(ev, generator.iter, point, depth - 1)
         )
     called = (
         iterable.func.id

@@ -57,20 +57,20 @@ class Change(Binding):
 
     __slots__ = ("state", "sign", "given")
 
-    def __init__(self, state: Loop, sign: str, given: Binding):
+    def __init__(self, state: Loop, sign: str, operand: Binding):
         self.kept = None
         self.state = state
         self.sign = sign
-        self.given = given
+        self.given = operand
 
     def compute(self, interpreter: Evaluator) -> Value:
-        given = as_tensor(self.given.value(interpreter))
+        operand = as_tensor(self.given.value(interpreter))
         if self.sign == "":
-            return given
+            return operand
         before = self.state.value(interpreter)
         if self.sign == "~":  # between what it held and what is given
-            return interpreter.joined([before, given])
-        return t.add(before, given) if self.sign == "+" else t.subtract(before, given)
+            return interpreter.joined([before, operand])
+        return t.add(before, operand) if self.sign == "+" else t.subtract(before, operand)
 
 
 def _is_of_demonstration(start: Value, node: ast.expr, point: Point) -> bool:
@@ -88,12 +88,12 @@ def _is_of_demonstration(start: Value, node: ast.expr, point: Point) -> bool:
     )
 
 
-def _is_read_in_function(made: ast.expr, module: Module) -> bool:
+def _is_read_in_function(call: ast.expr, module: Module) -> bool:
     """Whether a function or lambda of a file reads a name that a call is assigned to."""
     names: set[str] = set()
     read: set[str] = set()
     for node in nodes_in(module.source.tree):
-        if isinstance(node, ast.Assign) and node.value is made:
+        if isinstance(node, ast.Assign) and node.value is call:
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             read |= {inner.id for inner in nodes_in(node) if isinstance(inner, ast.Name)}
@@ -103,10 +103,10 @@ def _is_read_in_function(made: ast.expr, module: Module) -> bool:
 def _added_to(variable: Site, value: Value) -> Value | None:
     """The other operand of a sum with what a variable holds, as `v.assign(v + x)` leaves."""
     total = made_by(value, "tf.add")
-    for param, other in (("x", "y"), ("y", "x")) if total is not None else ():
+    for param, operand in (("x", "y"), ("y", "x")) if total is not None else ():
         held = site_behind(total.value(param))
         if held is not None and held.node is variable.node:
-            return total.value(other)
+            return total.value(operand)
     return None
 
 
@@ -139,16 +139,16 @@ class Variables:
             return None
         if name == "_get_hyper":
             return self._hyperparameter(ev, owner, str(key.value))
-        found = self._slot(
+        slot = self._slot(
             ev,
             owner,
             str(key.value),
             "_create_non_slot_variable" if name == "_get_non_slot_variable" else "add_slot",
         )
-        return None if found is None else self._as_state(ev, found, node, point)
+        return None if slot is None else self._as_state(ev, slot, node, point)
 
-    def _as_state(self, ev: Evaluator, found: Loop, node: ast.Call, point: Point) -> Value | None:
-        value = found.value(ev)
+    def _as_state(self, ev: Evaluator, state: Loop, node: ast.Call, point: Point) -> Value | None:
+        value = state.value(ev)
         if not value.known or value.lo > value.hi:
             return None
         note = Note(
@@ -159,19 +159,19 @@ class Variables:
     # Hyperparameters
 
     def _hyperparameter(self, ev: Evaluator, owner: Instance, name: str) -> Value | None:
-        found = []
+        values = []
         for call, point in self._calls_in(ev, owner, "_set_hyper"):
             if (
                 len(call.args) == 2
                 and isinstance(call.args[0], ast.Constant)
                 and call.args[0].value == name
             ):
-                found.append(ev.evaluate(call.args[1], point))
-        if not found and any(
+                values.append(ev.evaluate(call.args[1], point))
+        if not values and any(
             base.startswith(OPTIMIZER_BASES) for base in ev.foreign_bases(owner.cls)
         ):
-            found = [number(OPTIMIZER_DEFAULTS[name])] if name in OPTIMIZER_DEFAULTS else []
-        value = ev.joined(found) if found else None
+            values = [number(OPTIMIZER_DEFAULTS[name])] if name in OPTIMIZER_DEFAULTS else []
+        value = ev.joined(values) if values else None
         return (
             value.but(kind="tensor", const=NO_CONSTANT, dtype=None)
             if value is not None and value.known
@@ -182,10 +182,10 @@ class Variables:
         """The calls of a method in the classes that an instance inherits from."""
         classes = ev.lineage(owner.cls)
         modules = dict.fromkeys(cls.module for cls in classes)
-        found = [call for module in modules for call in module.calls_to(name, ev)]
+        calls = [call for module in modules for call in module.calls_to(name, ev)]
         return [
             (call, point)
-            for call, point in found
+            for call, point in calls
             if point.scope.function is not None and point.scope.function.owner in classes
         ]
 
@@ -206,17 +206,17 @@ class Variables:
         assignment leaves.
         """
         state = assumptions.once(ev, self.states, site.node, None, self._kept_in, ev, site, value)
-        found = state.value(ev) if state is not None else None
-        if found is None or not found.known or found.lo > found.hi:
+        held = state.value(ev) if state is not None else None
+        if held is None or not held.known or held.lo > held.hi:
             return Value(dtype=value.dtype) if state is not None else value
         return Value(
-            found.lo,
-            found.hi,
-            found.zero,
-            nan=found.nan,
-            inf=found.inf,
+            held.lo,
+            held.hi,
+            held.zero,
+            nan=held.nan,
+            inf=held.inf,
             dtype=value.dtype,
-            evident=found.evident,
+            evident=held.evident,
         )
 
     def _kept_in(self, ev: Evaluator, site: Site, value: Value) -> Loop | None:
@@ -284,8 +284,8 @@ class Variables:
         if variable.point is None or not isinstance(variable.node, ast.Call):
             return None
         added: list[Value] = []
-        for sign, given in self._changes(ev, variable.node, variable.point.module):
-            value = given.value(ev)
+        for sign, operand in self._changes(ev, variable.node, variable.point.module):
+            value = operand.value(ev)
             if sign == "" and value.exact and value.lo == 0:
                 continue
             summand = _added_to(variable, value) if sign == "" else value
@@ -320,27 +320,27 @@ class Variables:
     def _found_slot(self, ev: Evaluator, owner: Instance, name: str, maker: str) -> Loop | None:
         classes, changes = ev.lineage(owner.cls), []
         for module in dict.fromkeys(cls.module for cls in classes):
-            for target, sign, given, point in self._all_changes(ev, module):
+            for target, sign, operand, point in self._all_changes(ev, module):
                 of_class = (
                     point.scope.function is not None and point.scope.function.owner in classes
                 )
                 if of_class and any(
                     _slot_name(made) == name for made in self._makers(ev, target, point, _DEPTH)
                 ):
-                    changes.append((sign, given))
+                    changes.append((sign, operand))
         return self._loop(ev, self._slot_start(ev, owner, name, maker), changes)
 
     def _slot_start(self, ev: Evaluator, owner: Instance, name: str, maker: str) -> Value:
         for call, point in self._calls_in(ev, owner, maker):
             if _slot_name(call) == name:
                 keywords = {k.arg: k.value for k in call.keywords}
-                given = (
+                initial = (
                     keywords.get("initial_value")
                     or keywords.get("initializer")
                     or (call.args[2] if len(call.args) > 2 else None)
                 )
-                if given is not None:
-                    start = ev.evaluate(given, point)
+                if initial is not None:
+                    start = ev.evaluate(initial, point)
                     return as_tensor(
                         start.obj.out(unknown(), start.obj.site)
                         if hasattr(start.obj, "out")
@@ -353,12 +353,12 @@ class Variables:
     ) -> list[tuple[ast.expr, str, Binding, Point]]:
         """Every assignment to a variable in a file: its target, how it combines, and what is given."""
         if module not in self.changes:
-            found = self.changes[module] = []
+            changes = self.changes[module] = []
             for name, sign in VARIABLE_CHANGES.items():
                 for call, point in module.calls_to(name, ev):
                     parts = _parts(call, name, resolution.resolve(ev, call.func, point) is not None)
                     if parts is not None:
-                        found.append((parts[0], sign, Assigned(parts[1], point), point))
+                        changes.append((parts[0], sign, Assigned(parts[1], point), point))
         return self.changes[module]
 
     def _makers(self, ev: Evaluator, target: Any, point: Point, depth: int) -> set[ast.Call]:
@@ -438,20 +438,20 @@ def _parts(call: ast.Call, name: str, of_library: bool) -> tuple[ast.expr, ast.e
         and leaf(call.func.value) not in _MODULES
         and not name.startswith(("update", "moving"))
     ):
-        given = args[0] if args else keywords.get("value") or keywords.get("delta")
-        return (call.func.value, given) if given is not None else None
+        value = args[0] if args else keywords.get("value") or keywords.get("delta")
+        return (call.func.value, value) if value is not None else None
     target = (
         args[0] if args else keywords.get("ref") or keywords.get("variable") or keywords.get("x")
     )
-    given = args[1] if len(args) > 1 else keywords.get("value")
-    return (target, given) if target is not None and given is not None else None
+    value = args[1] if len(args) > 1 else keywords.get("value")
+    return (target, value) if target is not None and value is not None else None
 
 
 def _stored(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
     """What `_prepare_local` puts into the state of a device: `apply_state[...].update(dict(a=1))`,
     `apply_state[...]["a"] = 1`.
     """
-    found: list[tuple[str, ast.expr]] = []
+    entries: list[tuple[str, ast.expr]] = []
     for node in nodes_in(method):
         if (
             isinstance(node, ast.Call)
@@ -459,21 +459,23 @@ def _stored(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
             and isinstance(node.func.value, ast.Subscript)
             and node.args
         ):
-            given = node.args[0]
-            if isinstance(given, ast.Call):
-                found += [(keyword.arg, keyword.value) for keyword in given.keywords if keyword.arg]
-            elif isinstance(given, ast.Dict):
-                found += [
+            mapping = node.args[0]
+            if isinstance(mapping, ast.Call):
+                entries += [
+                    (keyword.arg, keyword.value) for keyword in mapping.keywords if keyword.arg
+                ]
+            elif isinstance(mapping, ast.Dict):
+                entries += [
                     (str(key.value), value)
-                    for key, value in zip(given.keys, given.values)
+                    for key, value in zip(mapping.keys, mapping.values)
                     if isinstance(key, ast.Constant)
                 ]
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             target = node.targets[0]
             if isinstance(target.value, ast.Subscript) and isinstance(target.slice, ast.Constant):
-                found.append((str(target.slice.value), node.value))
+                entries.append((str(target.slice.value), node.value))
             elif isinstance(node.value, ast.Call) and leaf(node.value.func) == "dict":
-                found += [
+                entries += [
                     (keyword.arg, keyword.value) for keyword in node.value.keywords if keyword.arg
                 ]
-    return found
+    return entries

@@ -71,8 +71,12 @@ class Callbacks:
         )
         if role == "labels":
             return unknown(origin=outer)
-        given = ev.joined([output for one in compiled for output in self._outputs(ev, one)])
-        return given if given.known and given.kind == "tensor" else unknown(origin=outer)
+        predictions = ev.joined([output for one in compiled for output in self._outputs(ev, one)])
+        return (
+            predictions
+            if predictions.known and predictions.kind == "tensor"
+            else unknown(origin=outer)
+        )
 
     def _of_weight(self, ev: Evaluator, function: Function) -> Value | None:
         """The weight that a layer hands to a regularizer or constraint of the program, where it
@@ -80,14 +84,16 @@ class Callbacks:
         and a constraint only after one, which may not have moved all of it.
         """
         module = function.module
-        given = assumptions.once(ev, self._at_zero, module, [], _given_zero_weights, ev, module)
-        kinds = {kind for kind, one in given if _is_loss(ev, one, function)}
+        regularizers = assumptions.once(
+            ev, self._at_zero, module, [], _given_zero_weights, ev, module
+        )
+        kinds = {kind for kind, one in regularizers if _is_loss(ev, one, function)}
         if not kinds:
             return None
         if "_regularizer" not in kinds:
             start = Value(kind="string", const="zeros")
-            made = Site.of_values(ev.table["method.add_weight"], {"initializer": start})
-            return Value(kind="tensor", zero=True, evident=True, origin=made)
+            site = Site.of_values(ev.table["method.add_weight"], {"initializer": start})
+            return Value(kind="tensor", zero=True, evident=True, origin=site)
         note = Note(
             f"a weight that starts at 0, which a layer hands to {function.name}()",
             function.node,
@@ -116,8 +122,8 @@ class Callbacks:
         """What a model gives for any input, with the place where the model is made in its
         origin.
         """
-        made = getattr(model.obj, "site", None)
-        where = (made.node, made.point) if isinstance(made, Site) else (None, None)
+        site = getattr(model.obj, "site", None)
+        where = (site.node, site.point) if isinstance(site, Site) else (None, None)
         return ev.apply(model, [Fixed(unknown("tensor"))], {}, *where)
 
     def is_compiled(self, ev: Evaluator, function: Function) -> bool:
@@ -143,35 +149,35 @@ class Callbacks:
         return assumptions.once(ev, self._compiled, module, [], self._found_compiled, ev, module)
 
     def _found_compiled(self, ev: Evaluator, module: Module) -> list[CompiledLoss]:
-        found: list[CompiledLoss] = []
+        losses: list[CompiledLoss] = []
         for call, point in (
             module.calls_to("compile", ev) if ".compile(" in module.source.text else ()
         ):
             positional, keywords, _ = ev.arguments(call, point)
-            given = keywords.get("loss", positional[1] if len(positional) > 1 else None)
-            if given is None or not isinstance(call.func, ast.Attribute):
+            argument = keywords.get("loss", positional[1] if len(positional) > 1 else None)
+            if argument is None or not isinstance(call.func, ast.Attribute):
                 continue
             model = ev.evaluate(call.func.value, point)
-            for loss in _options(ev, given):
+            for loss in _options(ev, argument):
                 if isinstance(loss.obj, dict):
                     places: list[tuple[int | str | None, Value]] = list(loss.obj.items())
                 elif isinstance(loss.obj, tuple):
                     places = list(enumerate(loss.obj))
                 else:
                     places = [(None, loss)]
-                found += [
+                losses += [
                     CompiledLoss(option, model, place)
                     for place, one in places
                     for option in (one.obj.options if isinstance(one.obj, Choice) else (one,))
                 ]
-        return found
+        return losses
 
 
-def _options(ev: Evaluator, given: Binding, depth: int = 4) -> list[Value]:
+def _options(ev: Evaluator, argument: Binding, depth: int = 4) -> list[Value]:
     """What an argument may be, one by one: what each caller hands to the parameter that it is, each
     element that a loop runs over, else the options of a choice.
     """
-    read = given.point.lookup(given.node.id) if _is_name(given) else given
+    read = argument.point.lookup(argument.node.id) if _is_name(argument) else argument
     if isinstance(read, Parameter) and depth:
         handed = ev.arguments_of(read.function)[:MAX_CALLERS]
         if handed:
@@ -184,12 +190,12 @@ def _options(ev: Evaluator, given: Binding, depth: int = 4) -> list[Value]:
         whole = read.iterable.value(ev)
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
             return list(whole.obj)
-    value = given.value(ev)
+    value = argument.value(ev)
     return list(value.obj.options) if isinstance(value.obj, Choice) else [value]
 
 
-def _is_name(given: Binding) -> TypeGuard[Assigned]:
-    return isinstance(given, Assigned) and isinstance(given.node, ast.Name)
+def _is_name(argument: Binding) -> TypeGuard[Assigned]:
+    return isinstance(argument, Assigned) and isinstance(argument.node, ast.Name)
 
 
 def _given_zero_weights(ev: Evaluator, module: Module) -> list[tuple[str, Value]]:

@@ -25,8 +25,8 @@ class Calls:
     what a call runs is found out once, and looked up then by those it runs.
     """
 
-    def __init__(self, found: list[tuple[ast.Call, Point]]):
-        self._found = found  # it may still grow
+    def __init__(self, calls: list[tuple[ast.Call, Point]]):
+        self._found = calls  # it may still grow
         self._open: dict[int, tuple[ast.Call, Point]] = {}
         self._count = 0
         self._aimed: dict[ast.AST, dict[int, tuple[ast.Call, Point]]] = {}
@@ -50,8 +50,8 @@ class Calls:
             self._aimed.setdefault(node, {})[number] = call
 
 
-def _number(one: tuple[int, tuple[ast.Call, Point]]) -> int:
-    return one[0]
+def _number(numbered: tuple[int, tuple[ast.Call, Point]]) -> int:
+    return numbered[0]
 
 
 def overlook(ev: Evaluator, called: Function | ClassObject, name: str) -> None:
@@ -66,10 +66,10 @@ def calls_in_project(
     """The calls that end in a name: in the file of what is called, and in files of the project
     that import it.
     """
-    found: list[tuple[ast.Call, Point]] = []
+    calls: list[tuple[ast.Call, Point]] = []
     for module in modules_with_calls(ev, called, name):
-        found += module.calls_to(name, ev)
-    return found
+        calls += module.calls_to(name, ev)
+    return calls
 
 
 def modules_with_calls(ev: Evaluator, called: Function | ClassObject, name: str) -> Iterator[Any]:
@@ -171,9 +171,9 @@ class Callers:
         searched = [
             (module, module.calls_to(name, ev)) for module in modules_with_calls(ev, function, name)
         ]
-        for module, found in searched:
+        for module, calls in searched:
             if (module, name) not in self.named_calls:
-                self.named_calls[module, name] = Calls(found)
+                self.named_calls[module, name] = Calls(calls)
             named = self.named_calls[module, name]
             for number, (call, point) in named.of(function):
                 bound = self.arguments_for(ev, function, call, point)
@@ -187,7 +187,7 @@ class Callers:
         may not be seen.
         """
         around: Any = function.point.scope.node
-        found = [
+        calls = [
             (call, point)
             for call, point in function.module.calls_to(name, ev)
             if around.lineno <= call.lineno <= around.end_lineno
@@ -197,7 +197,7 @@ class Callers:
             return []
         return (
             list(self.handed_by(ev, function, name))
-            if all([resolution.callee(ev, call.func, point) is not None for call, point in found])
+            if all([resolution.callee(ev, call.func, point) is not None for call, point in calls])
             else []
         )
 

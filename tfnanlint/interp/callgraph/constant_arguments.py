@@ -21,10 +21,10 @@ def decided(ev: Evaluator, test: ast.expr, point: Point) -> bool | None:
     """What a test comes to, by what is written at the call being followed, or at all that are
     seen.
     """
-    found = outcome(test, point)
-    flag = flag_of(test, point) if found is None else None
+    truth = outcome(test, point)
+    flag = flag_of(test, point) if truth is None else None
     agreed = agreed_on(ev, flag[0]) if flag is not None else None
-    return found if flag is None or agreed is None else agreed is flag[1]
+    return truth if flag is None or agreed is None else agreed is flag[1]
 
 
 def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
@@ -41,10 +41,10 @@ def agreed_on(ev: Evaluator, parameter: Parameter) -> bool | None:
     finally:
         parameter.stamp = 0
     assumptions.settled(ev, parameter, mark)
-    given = {
+    flags = {
         _written(ev, unrefined(bound.get(parameter.name, parameter.default))) for bound in handed
     }
-    return given.pop() if len(given) == 1 else None
+    return flags.pop() if len(flags) == 1 else None
 
 
 def unseen(ev: Evaluator, parameter: Parameter) -> Value:

@@ -178,7 +178,7 @@ class FunctionFlow:
     def _functions_at(self, ev: Evaluator, node: ast.expr, point: Point) -> set[ast.AST]:
         """The functions that an expression may stand for."""
         value = ev.evaluate(node, point)
-        found: set[ast.AST] = set()
+        functions: set[ast.AST] = set()
         options = (
             value.obj.options
             if isinstance(value.obj, Choice)
@@ -188,8 +188,8 @@ class FunctionFlow:
         )
         for option in options:
             target = option.obj.function if isinstance(option.obj, Bound) else option.obj
-            found |= {target.node} if isinstance(target, Function) else set()
-        return found
+            functions |= {target.node} if isinstance(target, Function) else set()
+        return functions
 
     def handed_on(self, ev: Evaluator, function: Function) -> list[dict[str, Binding]] | None:
         """What the calls of a function hand over that run it under other names than its own; None
@@ -273,7 +273,7 @@ class FunctionFlow:
         """Where what has a name is used as a value; None where that cannot be told."""
         name, around, attribute = route
         seen: set[ast.AST] = set()
-        found: list[Use] = []
+        uses: list[Use] = []
         for row in module.source.rows_using(name):
             if around is not None and not around.lineno <= row <= around.end_lineno:
                 continue
@@ -286,8 +286,8 @@ class FunctionFlow:
                 more = self._uses_in(ev, module, route, own, statements)
                 if more is None:
                     return None
-                found += more
-        return found
+                uses += more
+        return uses
 
     def _uses_in(
         self, ev: Evaluator, module: Module, route: Route, own: bool, statements: list[ast.stmt]
@@ -295,7 +295,7 @@ class FunctionFlow:
         """Where one statement uses it."""
         name, around, attribute = route
         holders = _around(module, statements[-1])
-        found: list[Use] = []
+        uses: list[Use] = []
         for node, holder in holders.items():
             if (
                 leaf(node) != name
@@ -308,10 +308,10 @@ class FunctionFlow:
                 continue
             use = self._use(ev, node, statements, holders, module)
             if use is not None:
-                found.append(use)
+                uses.append(use)
             elif module.scope_of_row(node.lineno, ev) is not None:  # else it never runs
                 return None
-        return found
+        return uses
 
     def _use(
         self,
@@ -331,8 +331,8 @@ class FunctionFlow:
             top = holders[top]
             chain.add(top)
         chain.add(statements[-1].__dict__.get("combined"))  # `x += f(y)`, as it was noted
-        for one, point in noted:
-            if one in chain:
+        for expression, point in noted:
+            if expression in chain:
                 return Use(node, statements, holders, point)
         # a default of its parameters
         defined = (
@@ -452,7 +452,7 @@ class FunctionFlow:
         """What a partial that is a loss of `compile` is called with, besides labels and
         predictions.
         """
-        given: list[Binding] = [Fixed(unknown()), Fixed(unknown())]
+        arguments: list[Binding] = [Fixed(unknown()), Fixed(unknown())]
         value = ev.evaluate(loss, point)
         for option in (
             value.obj
@@ -466,7 +466,9 @@ class FunctionFlow:
                 return False
             if target.function.node is course.function.node:
                 course.handed.append(
-                    callables.bind_parameters(course.function, target.args + given, target.keywords)
+                    callables.bind_parameters(
+                        course.function, target.args + arguments, target.keywords
+                    )
                 )
         return True
 
@@ -506,10 +508,10 @@ class FunctionFlow:
         return self._note_bound(ev, course, callee, [Fixed(value) for value in values])
 
     def _note_handed(
-        self, ev: Evaluator, course: Course, given: Any, point: Point, handed: list[Binding]
+        self, ev: Evaluator, course: Course, argument: Any, point: Point, handed: list[Binding]
     ) -> bool:
         """Note what is handed to it where it stands as an argument."""
-        written = given.value if type(given) is KEYWORD else given
+        written = argument.value if type(argument) is KEYWORD else argument
         return self._note_bound(ev, course, ev.evaluate(written, point), handed)
 
     def _note_bound(
@@ -530,11 +532,11 @@ class FunctionFlow:
         """`map(f, xs)`: each element is handed to the function."""
         if course.partial or any([isinstance(one, ast.Starred) for one in call.args]):
             return False
-        given: list[Binding] = [Iterated(Assigned(one, point)) for one in call.args[1:]]
+        elements: list[Binding] = [Iterated(Assigned(one, point)) for one in call.args[1:]]
         course.calls.append((call, point))
         course.handed.append(
             callables.bind_parameters(
-                course.function, self._leading(ev, course.function) + given, {}
+                course.function, self._leading(ev, course.function) + elements, {}
             )
         )
         return True
@@ -553,7 +555,7 @@ class FunctionFlow:
         """Note the parameters of the functions of this file that it is handed to."""
         callee = resolution.callee(ev, call.func, use.point)
         target = callee.obj if callee is not None else None
-        given = node.value if isinstance(node, ast.keyword) else node
+        argument = node.value if isinstance(node, ast.keyword) else node
         for option in (
             target.options
             if isinstance(target, Choice)
@@ -561,7 +563,7 @@ class FunctionFlow:
             if callee is not None
             else ()
         ):
-            if not self._received_by(ev, course, option, call, given, use.point):
+            if not self._received_by(ev, course, option, call, argument, use.point):
                 return False
         return target is not None
 
@@ -571,7 +573,7 @@ class FunctionFlow:
         course: Course,
         callee: Value,
         call: ast.Call,
-        given: ast.AST,
+        argument: ast.AST,
         point: Point,
     ) -> bool:
         """Note the parameter of one callee that gets it, or the field of a dataclass."""
@@ -582,7 +584,7 @@ class FunctionFlow:
         leading: list[Binding] = []
         if isinstance(target, ClassObject) and ev.method(target, "__init__") is None:
             fields = {**dict(zip(target.fields, positional)), **keywords}
-            return _note_parameter(course, fields, given, None, attribute=True)
+            return _note_parameter(course, fields, argument, None, attribute=True)
         if isinstance(target, ClassObject):
             target, leading = ev.method(target, "__init__"), [Fixed(unknown())]
         elif isinstance(target, Instance):
@@ -601,7 +603,7 @@ class FunctionFlow:
         return _note_parameter(
             course,
             callables.bind_parameters(target, leading + positional, keywords),
-            given,
+            argument,
             target.node,
         )
 
@@ -639,7 +641,7 @@ class FunctionFlow:
 
     def _calls_by_name(self, ev: Evaluator, course: Course) -> dict[ast.Call, Point]:
         """The calls of the names under which it goes on."""
-        found: dict[ast.Call, Point] = {}
+        calls: dict[ast.Call, Point] = {}
         function = course.function
         for name, around, attribute in course.routes:
             if name == function.name:
@@ -650,7 +652,7 @@ class FunctionFlow:
                 else (function.module,)
             )
             for module in modules:
-                found.update(
+                calls.update(
                     [
                         (call, point)
                         for call, point in module.calls_to(name, ev)
@@ -658,7 +660,7 @@ class FunctionFlow:
                         and (around is None or around.lineno <= call.lineno <= around.end_lineno)
                     ]
                 )
-        return found
+        return calls
 
     def _calls_without_name(self, ev: Evaluator, course: Course) -> dict[ast.Call, Point]:
         """The calls of what has no name, `LOSSES[kind](x)`, where each stands."""
@@ -711,19 +713,19 @@ def _arriving_in_model(ev: Evaluator, layer: ast.Call, holder: Any, use: Use) ->
         return None
     value = unknown("tensor")
     for before in holder.elts[: holder.elts.index(layer)]:
-        made = ev.evaluate(before, use.point)
-        value = value if is_input(made) else ev.call_with(made, [value])
+        callee = ev.evaluate(before, use.point)
+        value = value if is_input(callee) else ev.call_with(callee, [value])
     return Fixed(value)
 
 
 def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     """Where an expression uses what ends in a name as a value, and does not call it."""
     nodes: list[Any] = nodes_in(expression)
-    found = [node for node in nodes if leaf(node) == name]
-    if not found:
-        return found
+    references = [node for node in nodes if leaf(node) == name]
+    if not references:
+        return references
     called = {id(node.func) for node in nodes if type(node) is CALL}
-    return [node for node in found if id(node) not in called]
+    return [node for node in references if id(node) not in called]
 
 
 def _around(module: Module, statement: ast.stmt) -> dict[Any, Any]:
@@ -732,16 +734,16 @@ def _around(module: Module, statement: ast.stmt) -> dict[Any, Any]:
     """
     if module.held_by is not None and module.held_by[0] is statement:
         return module.held_by[1]
-    found: dict[Any, Any] = {}
-    module.held_by = statement, found
+    parents: dict[Any, Any] = {}
+    module.held_by = statement, parents
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
         for part in parts_of(node):
             if not isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-                found[part] = node
+                parents[part] = node
                 stack.append(part)
-    return found
+    return parents
 
 
 def _of_others(call: ast.Call, module: Module) -> bool:
@@ -796,11 +798,11 @@ def _holds(held: Any, node: ast.AST, depth: int = 4) -> bool:
 
 def _outermost(function: Function) -> Any:
     """The outermost function around another one; None for one that is known in the whole file."""
-    point, found = function.point if function.owner is None else None, None
+    point, outermost = function.point if function.owner is None else None, None
     while point is not None:
-        found = point.scope.function.node if point.scope.function is not None else found
+        outermost = point.scope.function.node if point.scope.function is not None else outermost
         point = point.scope.parent
-    return found
+    return outermost
 
 
 def _within(holder: Any, node: ast.AST) -> int:
@@ -829,9 +831,9 @@ def _within(holder: Any, node: ast.AST) -> int:
 
 def _add_names(course: Course, target: ast.AST, around: ast.AST) -> None:
     """The names of a target that stand for what is followed in one expression."""
-    for one in nodes_in(target):
-        if isinstance(one, ast.Name):
-            course.routes[one.id, around, False] = None
+    for node in nodes_in(target):
+        if isinstance(node, ast.Name):
+            course.routes[node.id, around, False] = None
 
 
 def _matching(target: Any, value: Any, part: ast.AST) -> ast.expr:
@@ -891,19 +893,19 @@ def _kept_as_default(course: Course, holder: Any, node: ast.AST) -> bool:
 def _note_parameter(
     course: Course,
     bound: dict[str, Binding],
-    given: ast.AST,
+    argument: ast.AST,
     around: ast.AST | None,
     attribute: bool = False,
 ) -> bool:
     """Note the parameters that are bound to what stands at a node, or hold it."""
-    found = [
+    names = [
         name
         for name, binding in bound.items()
         for one in _bindings_in(binding)
-        if isinstance(one, Assigned) and one.node is given
+        if isinstance(one, Assigned) and one.node is argument
     ]
-    course.routes.update([((name, around, attribute), None) for name in found])
-    return bool(found)
+    course.routes.update([((name, around, attribute), None) for name in names])
+    return bool(names)
 
 
 def _bindings_in(binding: Binding) -> list[Binding]:

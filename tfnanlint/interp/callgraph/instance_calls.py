@@ -35,8 +35,8 @@ class Reads:
     for all, so that each is looked at once and not for every class.
     """
 
-    def __init__(self, found: list[tuple[ast.expr, ast.Call | None, Point]]):
-        self.open = dict(enumerate(found))
+    def __init__(self, reads: list[tuple[ast.expr, ast.Call | None, Point]]):
+        self.open = dict(enumerate(reads))
         self.settled: dict[ClassObject, dict[int, tuple[ast.Call | None, Point]]] = {}
         self.lost = False  # of some read nothing is known: it may be of any class
 
@@ -67,10 +67,10 @@ class InstanceCalls:
         if attr in instance.given:
             return instance.given[attr]
         mark = len(ev.reads)
-        found = self._find_constructed(ev, instance, instance.node, instance.point, attr)
+        binding = self._find_constructed(ev, instance, instance.node, instance.point, attr)
         if len(ev.reads) == mark:
-            instance.given[attr] = found
-        return found
+            instance.given[attr] = binding
+        return binding
 
     def _find_constructed(
         self, ev: Evaluator, instance: Instance, node: ast.Call, point: Point, attr: str
@@ -127,18 +127,18 @@ class InstanceCalls:
         """What the file of a class assigns to an attribute of its objects under other names than
         `self`: `model.floor = 0.0`.
         """
-        found: list[Binding] = []
+        bindings: list[Binding] = []
         for owner, row in cls.module.source.owners_assigned(attr):
             scope = cls.module.scope_of_row(row, ev)
             entry = scope.history.get(f"{owner}.{attr}") if scope is not None else None
             for binding in entry.bindings() if entry is not None else ():
                 if (
                     isinstance(binding, Assigned)
-                    and binding not in found
+                    and binding not in bindings
                     and self._holds_one(ev, owner, binding.point, cls)
                 ):
-                    found.append(binding)
-        return found
+                    bindings.append(binding)
+        return bindings
 
     def _holds_one(self, ev: Evaluator, path: str, point: Point, cls: ClassObject) -> bool:
         """Whether a path stands for an object of a class, of one that inherits from it or of a
@@ -155,7 +155,7 @@ class InstanceCalls:
         """
         if function.owner is None or function.name not in CALL_METHODS or not function.transparent:
             return None
-        found = []
+        values = []
         for call, point in self._instance_calls(ev, function.owner):
             positional, keywords, complete = ev.arguments(call, point)
             if not complete:
@@ -167,25 +167,25 @@ class InstanceCalls:
                 else binding
                 for binding in positional
             ]
-            given = callables.bind_parameters(function, instance + handed, keywords).get(name)
+            argument = callables.bind_parameters(function, instance + handed, keywords).get(name)
             # it is read from `**kwargs`
-            value = given.value(ev) if given is not None else unknown()
+            value = argument.value(ev) if argument is not None else unknown()
             if value.kind not in NUMERIC_KINDS or not value.known:
                 return None
-            found.append(value)
-        return ev.joined(found) if found else None
+            values.append(value)
+        return ev.joined(values) if values else None
 
     def of_objects(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """The calls of objects of a class, in the files that make some, by the names that these are
         given there; there may be others.
         """
-        found: dict[ast.Call, Point] = {}
+        calls: dict[ast.Call, Point] = {}
         names: dict[tuple[Module, str], None] = {}
-        for made, point in callers.calls_in_project(ev, cls, cls.name):
+        for construction, point in callers.calls_in_project(ev, cls, cls.name):
             names.update(
                 [
                     ((point.module, path.rsplit(".", 1)[-1]), None)
-                    for path in _paths(made, point.scope)
+                    for path in _paths(construction, point.scope)
                 ]
             )
         for module, name in names:
@@ -193,8 +193,8 @@ class InstanceCalls:
                 callee = resolution.callee(ev, call.func, point)
                 target = callee.obj if callee is not None else None
                 if isinstance(target, Instance) and cls in ev.lineage(target.cls):
-                    found[call] = point
-        return list(found.items())
+                    calls[call] = point
+        return list(calls.items())
 
     def _instance_calls(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """Every call of an instance of a class; [] where some may not be seen."""
@@ -209,16 +209,16 @@ class InstanceCalls:
             cls.name in one.base_names or self._handed_out(ev, cls, one) for one in modules
         ):
             return []
-        found: list[tuple[ast.Call, Point]] = []
-        for made, point in all_made:
-            value = resolution.callee(ev, made.func, point)
+        calls: list[tuple[ast.Call, Point]] = []
+        for construction, point in all_made:
+            value = resolution.callee(ev, construction.func, point)
             if value is None or value.obj is not cls:
                 return []
-            called = self._calls_of_one(ev, made, point, cls)
-            if called is None or len(found) + len(called) > MAX_CALLS:
+            called = self._calls_of_one(ev, construction, point, cls)
+            if called is None or len(calls) + len(called) > MAX_CALLS:
                 return []
-            found += called
-        return found
+            calls += called
+        return calls
 
     def _handed_out(self, ev: Evaluator, cls: ClassObject, module: Module) -> bool:
         """Whether a file uses a class for anything but to make an instance."""
@@ -242,23 +242,23 @@ class InstanceCalls:
         return False
 
     def _calls_of_one(
-        self, ev: Evaluator, made: ast.Call, point: Point, cls: ClassObject
+        self, ev: Evaluator, construction: ast.Call, point: Point, cls: ClassObject
     ) -> list[tuple[ast.Call, Point]] | None:
         """The calls of the instance that one call makes; None where it may go on to other code."""
         for whole, time in point.scope.statements:
             for node in nodes_in(whole):
-                if isinstance(node, ast.Call) and node.func is made:
+                if isinstance(node, ast.Call) and node.func is construction:
                     return [(node, Point(point.scope, time))] if point.over is None else None
-        paths = _paths(made, point.scope)
+        paths = _paths(construction, point.scope)
         if not paths or point.scope.parent is None:
             return None  # a name of the module: other files may have it
-        found: list[tuple[ast.Call, Point]] = []
+        calls: list[tuple[ast.Call, Point]] = []
         for path in paths:
             called = self._calls_through(ev, path.rsplit(".", 1)[-1], point.scope, cls)
             if called is None:
                 return None
-            found += called
-        return found
+            calls += called
+        return calls
 
     def _calls_through(
         self, ev: Evaluator, name: str, scope: Scope, cls: ClassObject
@@ -287,7 +287,7 @@ class InstanceCalls:
         return list(
             {
                 call: point
-                for _, (call, point) in sorted(mine.items(), key=lambda one: one[0])
+                for _, (call, point) in sorted(mine.items(), key=lambda numbered: numbered[0])
                 if call is not None
             }.items()
         )
@@ -295,7 +295,7 @@ class InstanceCalls:
     def _reads(self, ev: Evaluator, name: str, module: Module) -> Reads:
         """Where a file reads what ends in a name: once for all classes with such an attribute."""
         if (module, name) not in self.name_reads:
-            found: list[tuple[ast.expr, ast.Call | None, Point]] = []
+            reads: list[tuple[ast.expr, ast.Call | None, Point]] = []
             for row in module.source.rows_naming(name):
                 for expression, point in module.expressions(row, ev):
                     nodes = nodes_in(expression)
@@ -305,21 +305,21 @@ class InstanceCalls:
                         for node in nodes
                         if isinstance(node, ast.Attribute) and node.attr not in CALL_METHODS
                     }
-                    found += [
+                    reads += [
                         (node, outer.get(id(node)), point)
                         for node in nodes
                         if isinstance(node, (ast.Name, ast.Attribute))
                         and leaf(node) == name
                         and id(node) not in asked
                     ]
-            self.name_reads[module, name] = Reads(found)
+            self.name_reads[module, name] = Reads(reads)
         return self.name_reads[module, name]
 
 
-def _paths(made: ast.Call, scope: Scope) -> list[str]:
+def _paths(construction: ast.Call, scope: Scope) -> list[str]:
     """The names and attributes that are assigned exactly what a call makes."""
     return [
         path
         for path, entry in scope.history.items()
-        if any(isinstance(one, Assigned) and one.node is made for one in entry.bindings())
+        if any(isinstance(one, Assigned) and one.node is construction for one in entry.bindings())
     ]

@@ -43,31 +43,31 @@ def _of_running_callers(
     A default that a call leaves as it is belongs to that call.
     """
     function = parameter.function
-    given = [handed_over(call, parameter) for call in calls]
+    arguments = [handed_over(call, parameter) for call in calls]
     idle = [any(_is_from_idle(ev, function, bound) for bound in call.values()) for call in calls]
     running = [
         binding
-        for binding, is_idle_call in zip(given, idle)
+        for binding, is_idle_call in zip(arguments, idle)
         if not (is_idle_call or _is_recursive(function, binding))
     ]
     if not any(idle) or not any([binding.value(ev).known for binding in running]):
-        return given
+        return arguments
     return [
         binding
-        for binding, is_idle_call in zip(given, idle)
+        for binding, is_idle_call in zip(arguments, idle)
         if not is_idle_call or binding.value(ev).known
     ]
 
 
-def _is_recursive(function: Function, given: Binding) -> bool:
+def _is_recursive(function: Function, argument: Binding) -> bool:
     """Whether an argument stands in a call of a function by itself: another call runs it first."""
-    caller = given.point.scope.function if isinstance(given, Assigned) else None
+    caller = argument.point.scope.function if isinstance(argument, Assigned) else None
     return caller is not None and caller.node is function.node
 
 
-def _is_from_idle(ev: Evaluator, function: Function, given: Binding) -> bool:
+def _is_from_idle(ev: Evaluator, function: Function, argument: Binding) -> bool:
     """Whether an argument of a call of a function stands in another one that is never called."""
-    caller = given.point.scope.function if isinstance(given, Assigned) else None
+    caller = argument.point.scope.function if isinstance(argument, Assigned) else None
     return (
         caller is not None
         and caller.module is function.module
@@ -82,37 +82,37 @@ def _tried(ev: Evaluator, parameter: Parameter) -> Value | None:
     """
     function = parameter.function
     names = [arg.arg for arg in function.node.args.args][function.bound :]
-    found = []
+    values = []
     for node, kind in zip(function.node.decorator_list, function.decorators):
         if not isinstance(node, ast.Call) or kind not in PARAMETRIZING:
             continue
-        given = node.args
-        if kind == "parametrize" and len(given) > 1 and isinstance(given[0], ast.Constant):
-            names, given = (
-                [name.strip() for name in str(given[0].value).split(",")],
-                [ast.Starred(given[1])],
+        arguments = node.args
+        if kind == "parametrize" and len(arguments) > 1 and isinstance(arguments[0], ast.Constant):
+            names, arguments = (
+                [name.strip() for name in str(arguments[0].value).split(",")],
+                [ast.Starred(arguments[1])],
             )
         skipped = ["", *names] if kind == "named_parameters" else names
-        for case in _cases(ev, given, function.point):
+        for case in _cases(ev, arguments, function.point):
             if isinstance(case.obj, dict):
-                found.append(case.obj.get(parameter.name))
+                values.append(case.obj.get(parameter.name))
             else:
                 items = case.obj if isinstance(case.obj, tuple) and (len(skipped) > 1) else (case,)
-                found.append(dict(zip(skipped, items)).get(parameter.name))
-    known = [value for value in found if value is not None]
+                values.append(dict(zip(skipped, items)).get(parameter.name))
+    known = [value for value in values if value is not None]
     return ev.joined(known) if known else None
 
 
-def _cases(ev: Evaluator, given: list[ast.expr], point: Point) -> list[Value]:
+def _cases(ev: Evaluator, arguments: list[ast.expr], point: Point) -> list[Value]:
     """The values of arguments, with starred lists spread out."""
-    found: list[Value] = []
-    for node in given:
+    values: list[Value] = []
+    for node in arguments:
         if isinstance(node, ast.Starred):
             whole = ev.evaluate(node.value, point).obj
-            found += whole if isinstance(whole, tuple) else (unknown(),)
+            values += whole if isinstance(whole, tuple) else (unknown(),)
         else:
-            found.append(ev.evaluate(node, point))
-    return found
+            values.append(ev.evaluate(node, point))
+    return values
 
 
 def handed_over(bound: dict[str, Binding], parameter: Parameter) -> Binding:
