@@ -118,9 +118,9 @@ def domains(site: Site) -> Iterator[tuple[str, Domain]]:
     """The parameters of a site that must lie somewhere, each with its domain."""
     params = dict.fromkeys([site.op.main, *site.op.needs])
     for param in params:
-        found = domain(site, param) if site.given(param) else None
-        if found is not None:
-            yield param, found
+        allowed = domain(site, param) if site.given(param) else None
+        if allowed is not None:
+            yield param, allowed
 
 
 @cache

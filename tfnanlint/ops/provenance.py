@@ -31,8 +31,10 @@ def widest(value: Value) -> Value:
     note = behind(value)
     if note is value.origin or not isinstance(note, Site) or note.result is None:
         return value
-    found = note.result
-    return found if (found.lo, found.hi, found.zero) == (value.lo, value.hi, value.zero) else value
+    result = note.result
+    return (
+        result if (result.lo, result.hi, result.zero) == (value.lo, value.hi, value.zero) else value
+    )
 
 
 def first_origin(value: Value) -> Any:

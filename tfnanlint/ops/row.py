@@ -71,7 +71,7 @@ class Op:
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""
-        found = self.positions.get(alias)
-        if found is None and alias in self.signatures:
+        order = self.positions.get(alias)
+        if order is None and alias in self.signatures:
             return tuple(self.signatures[alias].split())
-        return found or self.params
+        return order or self.params

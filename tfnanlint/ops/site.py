@@ -85,13 +85,13 @@ class Site:
 
     def value(self, param: str) -> Value:
         """What reaches `param`; an unknown value when the argument was not given."""
-        found = self.values.get(param)
-        if found is None:
+        value = self.values.get(param)
+        if value is None:
             node = self.args.get(param)
             if node is None or self.interpreter is None:
                 return unknown()
-            found = self.values[param] = self.interpreter.evaluate(node, self.point)
-        return found
+            value = self.values[param] = self.interpreter.evaluate(node, self.point)
+        return value
 
     def arrives(self, kind: str) -> bool:
         """Whether something of a kind has arrived at a parameter."""
@@ -117,8 +117,8 @@ class Site:
         """What the row computes, as a value of this site's own: never one that arrived here, or
         that a table or an expression keeps.
         """
-        given = self.op.gives(self)
-        value = given.but()
+        computed = self.op.gives(self)
+        value = computed.but()
         if value.kind in _ARRAYS:
             value.emptied = self._leaves_nothing()
             if value.emptied and self.arrives("sequence"):
@@ -142,7 +142,7 @@ class Site:
         """The same op on other elements, which were not followed: another round of a comprehension,
         another row of a tensor.
         """
-        made = Site(
+        site = Site(
             self.op,
             self.node,
             self.args,
@@ -153,9 +153,9 @@ class Site:
             source=self.source,
             name=self.name,
         )
-        made.hidden, made.result, made.values = self.hidden, self.result, self.values
-        made.judge = self.judge
-        return made
+        site.hidden, site.result, site.values = self.hidden, self.result, self.values
+        site.judge = self.judge
+        return site
 
     def maker(self, param: str) -> Op | None:
         """The op that makes what reaches `param`, where the names alone tell it; nothing is
@@ -393,22 +393,22 @@ def _has_parts(maker: Any) -> bool:
     return result is not None and isinstance(result.obj, tuple)
 
 
-def _same_index(one: Site, other: Site) -> bool:
+def _same_index(first: Site, second: Site) -> bool:
     """Whether two sites take the same elements: `x[:, i] * x[:, i]`, with nothing between that
     gives i another value.
     """
-    left, right = getattr(one.node, "slice", None), getattr(other.node, "slice", None)
+    left, right = getattr(first.node, "slice", None), getattr(second.node, "slice", None)
     if (
         left is None
         or right is None
-        or one.point is None
-        or other.point is None
+        or first.point is None
+        or second.point is None
         or ast.dump(left) != ast.dump(right)
     ):
         return False
     inside = nodes_in(left)
     return not any(isinstance(node, ast.Call) for node in inside) and all(
-        one.point.lookup(node.id) is other.point.lookup(node.id)
+        first.point.lookup(node.id) is second.point.lookup(node.id)
         for node in inside
         if isinstance(node, ast.Name)
     )

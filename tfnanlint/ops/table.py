@@ -155,11 +155,11 @@ def load() -> dict[str, Op]:
 @cache
 def namespaces() -> frozenset[str]:
     """Every module that some spelling goes through: `tf`, `tf.nn`, `keras.layers`."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for alias in load():
         while alias := alias.rpartition(".")[0]:
-            found.add(alias)
-    return frozenset(found - {"method"})
+            modules.add(alias)
+    return frozenset(modules - {"method"})
 
 
 @cache

@@ -33,19 +33,19 @@ def _multiply(site: Site) -> Value:
     is a unit vector.
     """
     result = _multiplied(site)
-    for param, other in (("x", "y"), ("y", "x")):
+    for param, factor in (("x", "y"), ("y", "x")):
         sign = made_by(site.value(param), "tf.sign", aligned=True)
         if (
             sign is not None
             and result.lo < 0
             and result.dtype not in ("complex64", "complex128")
-            and same(sign.value("x"), site.value(other))
+            and same(sign.value("x"), site.value(factor))
         ):
             return t.with_kind(
-                t.absolute(site.value(other)), site.value(param), site.value(other)
+                t.absolute(site.value(factor)), site.value(param), site.value(factor)
             ).but(dtype=result.dtype)
         root = made_by(site.value(param), "tf.math.rsqrt", aligned=True)
-        if root is not None and squares_of(root.value("x"), site.value(other)) is not None:
+        if root is not None and squares_of(root.value("x"), site.value(factor)) is not None:
             return rounded_to_one(result, 16)  # the kernel approximates
     return result
 

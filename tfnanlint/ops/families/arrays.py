@@ -85,24 +85,24 @@ def as_tensor(value: Value, dtype: str | None = None, kind: str = "tensor") -> V
     """`value` as a tensor: lists are joined, Python numbers take a dtype, everything else keeps its
     own.
     """
-    found = t.elements(value)
+    elements = t.elements(value)
     whole = t.one_of(value)
-    if dtype is None and any(v.kind == "number" for v in found):
-        dtype = _natural_dtype(found)
+    if dtype is None and any(v.kind == "number" for v in elements):
+        dtype = _natural_dtype(elements)
     if dtype is not None:
         return cast(whole, dtype).but(kind=kind, const=whole.const)
     return whole.but(kind=kind, obj=None)
 
 
-def _natural_dtype(found: tuple[Value, ...]) -> str | None:
+def _natural_dtype(elements: tuple[Value, ...]) -> str | None:
     """What tf.constant makes of Python numbers: float32 with a float among them, else int32 or
     bool.
     """
-    if any(v.dtype for v in found):
-        return next((v.dtype for v in found if v.dtype and v.kind != "number"), None)
-    if not all(v.const is not NO_CONSTANT for v in found):
+    if any(v.dtype for v in elements):
+        return next((v.dtype for v in elements if v.dtype and v.kind != "number"), None)
+    if not all(v.const is not NO_CONSTANT for v in elements):
         return None
-    kinds = {type(v.const) for v in found}
+    kinds = {type(v.const) for v in elements}
     return (
         "float32"
         if float in kinds
@@ -205,12 +205,12 @@ def _answered(x: Value) -> Value:
     """A condition as its bounds prove it: what the operators of Python compare is not computed
     before the program casts the answer.
     """
-    made = x.origin
-    if x.dtype != "bool" or not isinstance(made, Site) or made.library != "operator":
+    origin = x.origin
+    if x.dtype != "bool" or not isinstance(origin, Site) or origin.library != "operator":
         return x
-    if made.op.name not in _COMPARISONS:
+    if origin.op.name not in _COMPARISONS:
         return x
-    answer = made.op.gives(made)
+    answer = origin.op.gives(origin)
     return x.but(lo=answer.lo, hi=answer.hi, zero=answer.lo <= 0)
 
 
@@ -323,8 +323,8 @@ def _entering(site: Site, param: str) -> Value:
 
 def _handed_out(site: Site) -> Value:
     """What each element gets of its group, by its index or as often as the group is long."""
-    found = own_group(site, site.value("x"))
-    return passed(_entering(site, "x")) if found is None else found
+    group = own_group(site, site.value("x"))
+    return passed(_entering(site, "x")) if group is None else group
 
 
 def passed(x: Value) -> Value:
@@ -566,14 +566,14 @@ def _constant(site: Site) -> Value:
 def _array(site: Site) -> Value:
     """np.array and its kin: Python floats are float64, integers int64."""
     x = site.value("x")
-    found = t.elements(x)
+    elements = t.elements(x)
     dtype = dtype_given(site)
     if (
         dtype is None
         and not site.given("dtype")
-        and all(v.is_number and v.kind == "number" for v in found)
+        and all(v.is_number and v.kind == "number" for v in elements)
     ):
-        dtype = "float64" if any(isinstance(v.const, float) for v in found) else "int64"
+        dtype = "float64" if any(isinstance(v.const, float) for v in elements) else "int64"
     return as_tensor(x, dtype, "array")
 
 
@@ -801,17 +801,17 @@ def _of_both(site: Site) -> str | None:
     """The dtype of one_hot where none is asked for: that of its two numbers, float32 without
     them.
     """
-    given = [site.value(param) for param in ("on_value", "off_value") if site.given(param)]
+    values = [site.value(param) for param in ("on_value", "off_value") if site.given(param)]
     written = {
         "float32" if type(value.const) is float else "int32" if type(value.const) is int else None
-        for value in given
+        for value in values
         if value.kind == "number"
     }
     return (
         written.pop()
-        if len(written) == 1 and len(given) == len([v for v in given if v.kind == "number"])
+        if len(written) == 1 and len(values) == len([v for v in values if v.kind == "number"])
         else None
-        if given
+        if values
         else "float32"
     )
 
@@ -1172,13 +1172,13 @@ def _with_indices(names: str) -> Callable[[Site], Value]:
     """Some elements, where they stand and how often, as a named tuple."""
 
     def give(site: Site) -> Value:
-        found = (
+        fields = (
             passed(site.value("x")),
             Value(0.0, INF, dtype="int32"),
             Value(1.0, INF, dtype="int32"),
         )
         named = tuple(names.split())
-        return Value(kind="sequence", obj=Fields.named(named, found[: len(named)]))
+        return Value(kind="sequence", obj=Fields.named(named, fields[: len(named)]))
 
     return give
 

@@ -142,9 +142,9 @@ def _while(site: Site) -> Value:
 def _folded(site: Site) -> Value:
     """foldl, foldr, scan: fn(carried, element), from the initializer or the first element."""
     element = each_passed(site.value("elems"))
-    given = site.given("initializer") and site.value("initializer").kind != "none"
+    has_initializer = site.given("initializer") and site.value("initializer").kind != "none"
     return _settled(
-        site.value("initializer") if given else element,
+        site.value("initializer") if has_initializer else element,
         lambda carried: site.apply(site.value("fn"), carried, _carried(element)),
     )
 
@@ -153,7 +153,7 @@ def _branches(site: Site) -> Value:
     """case, switch_case: whichever function is called."""
     listed = site.value(site.op.main)
     pairs = site.op.main == "pred_fn_pairs"
-    made = (
+    functions = (
         [
             pair.obj[1] if pairs and isinstance(pair.obj, tuple) and len(pair.obj) == 2 else pair
             for pair in listed.obj or ()
@@ -162,10 +162,14 @@ def _branches(site: Site) -> Value:
         else []
     )
     if site.given("default") and site.value("default").kind != "none":
-        made.append(site.value("default"))
-    if not made or not isinstance(listed.obj, tuple) or any(one.obj is None for one in made):
+        functions.append(site.value("default"))
+    if (
+        not functions
+        or not isinstance(listed.obj, tuple)
+        or any(one.obj is None for one in functions)
+    ):
         return unknown()
-    return handed_on(join([site.apply(one) for one in made]))
+    return handed_on(join([site.apply(one) for one in functions]))
 
 
 op(

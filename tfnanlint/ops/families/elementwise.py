@@ -34,8 +34,8 @@ def row(
     None, TensorFlow 1 did not have tf.<word> either. `ops`, `np` and `raw` are the names in
     keras.ops, numpy and raw_ops where they differ from <word>; empty where there is none.
     """
-    name, other = (f"tf.{word}", f"tf.math.{word}") if top else (f"tf.math.{word}", f"tf.{word}")
-    aliases = [*([other] if top is not None else []), *more.split()]
+    name, alias = (f"tf.{word}", f"tf.math.{word}") if top else (f"tf.math.{word}", f"tf.{word}")
+    aliases = [*([alias] if top is not None else []), *more.split()]
     aliases += [f"ops.{spelling}" for spelling in (word if ops is None else ops).split()]
     aliases += [
         f"{library}.{spelling}"
@@ -517,13 +517,13 @@ op(
 
 def _clip_by_global_norm(site: Site) -> Value:
     """Every element is NaN where the norm of all is Inf: squares overflow from 1.8e19 on."""
-    given, norm = t.elements(site.value("t_list")), site.value("clip_norm")
-    endless = any(max(abs(x.lo), abs(x.hi)) >= t.limits_of(x.dtype).max ** 0.5 for x in given)
-    clipped = [_clipped_to_norm(x, norm) for x in given]
+    tensors, norm = t.elements(site.value("t_list")), site.value("clip_norm")
+    endless = any(max(abs(x.lo), abs(x.hi)) >= t.limits_of(x.dtype).max ** 0.5 for x in tensors)
+    clipped = [_clipped_to_norm(x, norm) for x in tensors]
     clipped = [x.but(nan=True) for x in clipped] if endless else clipped
     return t.several(
         t.several(*clipped),
-        Value(0.0, INF, nan=any(x.nan for x in given), inf=any(x.inf for x in given)),
+        Value(0.0, INF, nan=any(x.nan for x in tensors), inf=any(x.inf for x in tensors)),
     )
 
 
@@ -809,16 +809,16 @@ def _epsilon(site: Site) -> Value:
     module = site.point.module if site.point is not None else None
     if module is None or "set_epsilon(" not in module.source.text:
         return t.number(1e-7)
-    given = [
+    epsilons = [
         site.interpreter.evaluate(call.args[0], point)
         for call, point in module.calls_to("set_epsilon", site.interpreter)
         if call.args
     ]
-    if not given:
+    if not epsilons:
         return t.number(1e-7)
     return (
-        t.number(given[0].const)
-        if len(given) == 1 and given[0].is_number
+        t.number(epsilons[0].const)
+        if len(epsilons) == 1 and epsilons[0].is_number
         else Value(1e-7, 0.1, kind="number")
     )
 

@@ -383,13 +383,13 @@ def activation_named(name: object) -> Op | None:
 def _activation_of_name(site: Site) -> Value:
     """The function of a name, none for None; a function or layer as it is."""
     x = site.value("x")
-    found = (
+    activation = (
         activation_named("linear" if x.kind == "none" else x.const)
         if x.kind in ("none", "string")
         else None
     )
-    if found is not None:
-        return Value(kind="function", obj=found, const=found.name)
+    if activation is not None:
+        return Value(kind="function", obj=activation, const=activation.name)
     return x.but() if x.kind in ("function", "layer") else Value(kind="unknown")
 
 

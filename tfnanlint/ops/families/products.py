@@ -21,13 +21,13 @@ _COLUMNS: Final = (-2, 0)
 
 def _add_n(site: Site) -> Value:
     inputs = site.value("inputs")
-    found = t.elements(inputs)
+    summands = t.elements(inputs)
     if inputs.kind != "sequence" or not isinstance(inputs.obj, tuple):
         return total(inputs)
-    result = found[0]
-    for value in found[1:]:
+    result = summands[0]
+    for value in summands[1:]:
         result = t.add(result, value)
-    if len(found) == 1:
+    if len(summands) == 1:
         return t.one_of(inputs)
     return t.of_numbers(result) if result.kind == "number" else result
 
@@ -72,8 +72,8 @@ def _is_last(site: Site) -> bool:
 
 def _summed(x: Value, axis: int) -> Value:
     """The sum of a value along an axis, which stays."""
-    given = {"x": x, "axis": number(axis), "keepdims": number(True)}
-    return Site.of_values(TABLE["tf.reduce_sum"], given).give()
+    arguments = {"x": x, "axis": number(axis), "keepdims": number(True)}
+    return Site.of_values(TABLE["tf.reduce_sum"], arguments).give()
 
 
 def _contraction(left: str, right: str):

@@ -44,9 +44,9 @@ def _python(name: str, function: Callable, transfer: Callable[[Value], Value]) -
 
     def give(site: Site) -> Value:
         x = site.value("x")
-        found = _folded(function, x)
-        if found is not None:
-            return found
+        constant = _folded(function, x)
+        if constant is not None:
+            return constant
         result = transfer(_double(x))
         return Value(result.lo, result.hi, result.zero, inf=result.inf, kind="number")
 
@@ -150,12 +150,12 @@ def _between(site: Site, lo: float, hi: float) -> Value:
     """A number between two bounds, NaN of NaN; what has no bound is infinite where something given
     is.
     """
-    given = [t.one_of(site.value(param)) for param in site.args]
-    inf = any([one.inf for one in given])
+    arguments = [t.one_of(site.value(param)) for param in site.args]
+    inf = any([one.inf for one in arguments])
     return Value(
         lo,
         hi,
-        nan=any([one.nan for one in given]) or inf and site.op.name == "math.prod",
+        nan=any([one.nan for one in arguments]) or inf and site.op.name == "math.prod",
         inf=inf and hi == INF,
         kind="number",
     )
@@ -276,9 +276,9 @@ def _whole(function: Callable) -> Callable[[Site], Value]:
         if isinstance(x.const, str):
             whole = x.const.strip().lstrip("+-").isdigit() and not site.given("base")
             return number(int(x.const)) if whole else unknown("number")
-        found = _folded(function, x) if not site.given("ndigits") else None
-        if found is not None:
-            return found
+        constant = _folded(function, x) if not site.given("ndigits") else None
+        if constant is not None:
+            return constant
         if site.given("ndigits"):
             return Value(x.lo - 0.5, x.hi + 0.5, kind="number")
         result = cast(
@@ -544,7 +544,7 @@ def limit(dtype: str | None, attribute: str) -> Value | None:
     limits = FLOATS.get(dtype or "float32")  # not known: judged as float32
     if limits is None:
         return None
-    found = {
+    constant = {
         "max": limits.max,
         "min": -limits.max,
         "eps": limits.eps,
@@ -553,10 +553,10 @@ def limit(dtype: str | None, attribute: str) -> Value | None:
         "smallest_normal": limits.tiny,
         "resolution": 10.0 ** math.floor(math.log10(limits.eps) + 1),
     }.get(attribute)
-    if found is None:
+    if constant is None:
         return None
     # a number of NumPy's: twice the largest is Inf, and 3 less the spacing above 1 is 3
-    return number(found).but(dtype=dtype)
+    return number(constant).but(dtype=dtype)
 
 
 def _constants() -> dict[str, Value]:

@@ -20,10 +20,10 @@ def _dtype(site: Site, default: str | None = "float32") -> str | None:
     """The dtype asked for: its name, or the name of the tf.dtype given."""
     if not site.given("dtype"):
         return default
-    given = site.value("dtype")
-    if given.dtype:
-        return given.dtype
-    return given.const if isinstance(given.const, str) else None
+    requested = site.value("dtype")
+    if requested.dtype:
+        return requested.dtype
+    return requested.const if isinstance(requested.const, str) else None
 
 
 def _given(site: Site, param: str, default: float) -> Value:

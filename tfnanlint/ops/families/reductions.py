@@ -169,16 +169,16 @@ def _one_hot_of_indices(site: Site, x: Value) -> Value | None:
     """The sum of one_hot(i), i being what argmax or top_k found: 1 along its own axis, of all at
     least 1. The axis along which argmax looked is taken for the one that one_hot puts back.
     """
-    made = made_by(x, *ONE_HOTS, aligned=True)
-    if made is None or x.lo != 0.0 or x.hi != 1.0 or made.name == "ops.multi_hot":
+    one_hot = made_by(x, *ONE_HOTS, aligned=True)
+    if one_hot is None or x.lo != 0.0 or x.hi != 1.0 or one_hot.name == "ops.multi_hot":
         return None
-    largest = made_by(made.value("x"), "tf.argmax")
-    if largest is None and part_of(made.value("x"), 1, "tf.math.top_k") is None:
+    largest = made_by(one_hot.value("x"), "tf.argmax")
+    if largest is None and part_of(one_hot.value("x"), 1, "tf.math.top_k") is None:
         return None
     if not site.given("axis"):
         return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
     axis = axis_of(site)
-    own = axis_of(made, -1)
+    own = axis_of(one_hot, -1)
     if largest is None or axis is NO_CONSTANT or own is NO_CONSTANT:
         return None
     if axis == own or own == -1 and axis == axis_of(largest) == 1:
@@ -260,11 +260,11 @@ def _with_diagonal(site: Site, x: Value) -> Value | None:
     turned = [
         v for v in (a, b) if isinstance(v.origin, Site) and v.origin.op.name == "tf.transpose"
     ]
-    other = b if turned and turned[0] is a else a
+    matrix = b if turned and turned[0] is a else a
     if (
         len(turned) != 1
         or a.nan
-        or not same(turned[0].origin.value("x"), other)
+        or not same(turned[0].origin.value("x"), matrix)
         or turned[0].origin.given("perm")
     ):
         return None
@@ -353,10 +353,10 @@ def _unscaled(x: Value, depth: int = 4) -> Value:
     places.
     """
     product = made_by(x, *_MULTIPLES, aligned=True) if depth else None
-    for param, other in _MULTIPLES[product.op.name] if product is not None else ():
-        inner, factor = _unscaled(product.value(param), depth - 1), product.value(other)
+    for param, scale in _MULTIPLES[product.op.name] if product is not None else ():
+        inner, factor = _unscaled(product.value(param), depth - 1), product.value(scale)
         if made_by(inner, "tf.subtract", aligned=True) is not None and (
-            param == other
+            param == scale
             or not (factor.inf or factor.nan or product.op.name == "tf.divide" and factor.zero)
         ):
             return inner
@@ -853,8 +853,8 @@ op(
 
 def _never_below_zero(site: Site, weights: str) -> bool:
     """Whether weights are left out, or none of them is negative."""
-    given = site.value(weights) if site.given(weights) else None
-    return given is None or given.kind == "none" or given.lo >= 0
+    value = site.value(weights) if site.given(weights) else None
+    return value is None or value.kind == "none" or value.lo >= 0
 
 
 op(

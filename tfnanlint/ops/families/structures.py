@@ -45,16 +45,16 @@ def _named_tuple(site: Site) -> Value:
     )
 
 
-def _field_names(given: Value) -> tuple[str, ...] | None:
-    if isinstance(given.const, str):
-        return tuple(given.const.replace(",", " ").split())
-    if not isinstance(given.obj, tuple):
+def _field_names(argument: Value) -> tuple[str, ...] | None:
+    if isinstance(argument.const, str):
+        return tuple(argument.const.replace(",", " ").split())
+    if not isinstance(argument.obj, tuple):
         return None
-    found = [
+    names = [
         one.obj[0].const if isinstance(one.obj, tuple) and one.obj else one.const
-        for one in given.obj
+        for one in argument.obj
     ]
-    return tuple(found) if all(isinstance(name, str) for name in found) else None
+    return tuple(names) if all(isinstance(name, str) for name in names) else None
 
 
 def _mapped(site: Site) -> Value:
@@ -114,10 +114,10 @@ def _sequence(items: tuple[Value, ...]) -> Value:
 
 def _flattened(site: Site) -> Value:
     """The leaves of a structure in one list; those of a dict by its keys in order."""
-    found = _leaves(site.value("x"), _DEPTH)
+    leaves = _leaves(site.value("x"), _DEPTH)
     return (
-        _sequence(tuple(found))
-        if found is not None and len(found) <= _MANY
+        _sequence(tuple(leaves))
+        if leaves is not None and len(leaves) <= _MANY
         else each_passed(site.value("x"))
     )
 
@@ -138,12 +138,12 @@ def _batch(site: Site) -> Value:
     """What Keras hands to `train_step`, as inputs, labels and weights; of those that are left out,
     None.
     """
-    given = site.value("data")
-    if isinstance(given.obj, tuple):
-        return Value(kind="sequence", obj=(*given.obj, number(None), number(None))[:3])
-    if given.kind in NUMERIC_KINDS and given.kind != "unknown":
-        return Value(kind="sequence", obj=(given, number(None), number(None)))
-    origin = given.origin if isinstance(given.origin, Note) else None
+    data = site.value("data")
+    if isinstance(data.obj, tuple):
+        return Value(kind="sequence", obj=(*data.obj, number(None), number(None))[:3])
+    if data.kind in NUMERIC_KINDS and data.kind != "unknown":
+        return Value(kind="sequence", obj=(data, number(None), number(None)))
+    origin = data.origin if isinstance(data.origin, Note) else None
     return Value(
         kind="sequence",
         obj=(unknown(origin=origin), unknown(origin=origin), unknown(origin=origin)),

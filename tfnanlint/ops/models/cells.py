@@ -31,16 +31,16 @@ def _cell(names: str, params: str, step: Step) -> None:
 
 
 def _rnn_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
-    found = simple_rnn(site, x, call)
-    return found, found
+    output = simple_rnn(site, x, call)
+    return output, output
 
 
 def _gru_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
     """Between the state before and the activation: a cell that is called itself is handed that
     state.
     """
-    found = gru(site, x, call) if call.op.name in RECURRENT_FUNCTIONS else linear(t.one_of(x))
-    return found, found
+    output = gru(site, x, call) if call.op.name in RECURRENT_FUNCTIONS else linear(t.one_of(x))
+    return output, output
 
 
 def _lstm_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
@@ -48,10 +48,10 @@ def _lstm_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
     output.
     """
     memory = linear(t.one_of(x))
-    found = memory if site.given("num_proj") else lstm(site, x, call)
+    output = memory if site.given("num_proj") else lstm(site, x, call)
     if site.given("state_is_tuple"):
-        return found, memory
-    return found, Value(kind="sequence", obj=Fields.of(c=memory, h=found))
+        return output, memory
+    return output, Value(kind="sequence", obj=Fields.of(c=memory, h=output))
 
 
 _cell(
@@ -75,10 +75,10 @@ _cell("BasicRNNCell RNNCell", "units activation", _rnn_step)
 
 def _inner(site: Site, param: str, x: Value, call: Site) -> tuple[Value, Value]:
     """Output and state of the cell that arrives at `param`."""
-    found = called(site.value(param), x, call)
-    if found.kind == "sequence" and isinstance(found.obj, tuple) and len(found.obj) == 2:
-        return found.obj
-    return found, unknown("tensor")
+    result = called(site.value(param), x, call)
+    if result.kind == "sequence" and isinstance(result.obj, tuple) and len(result.obj) == 2:
+        return result.obj
+    return result, unknown("tensor")
 
 
 def _dropped_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
@@ -101,9 +101,9 @@ def _stacked_step(site: Site, x: Value, call: Site) -> tuple[Value, Value]:
         return unknown("tensor"), unknown()
     states = []
     for cell in cells.obj:
-        found = called(cell, x, call)
-        known = found.kind == "sequence" and isinstance(found.obj, tuple) and len(found.obj) == 2
-        x, state = found.obj if known else (unknown("tensor"), unknown("tensor"))
+        result = called(cell, x, call)
+        known = result.kind == "sequence" and isinstance(result.obj, tuple) and len(result.obj) == 2
+        x, state = result.obj if known else (unknown("tensor"), unknown("tensor"))
         states.append(state)
     return x, t.several(*states) if not site.given("state_is_tuple") else unknown("tensor")
 

@@ -132,14 +132,14 @@ def _activation(
 ) -> Value:
     if site.hidden and not site.given(param):
         return unknown("tensor")
-    given = site.value(param) if site.given(param) else number(default)
-    return activated(given, x, _interpreted(call, site))
+    activation = site.value(param) if site.given(param) else number(default)
+    return activated(activation, x, _interpreted(call, site))
 
 
-def _interpreted(call: Site, made: Site) -> Site:
+def _interpreted(call: Site, constructor: Site) -> Site:
     """The call's site; activations may need what the constructor's applies functions with."""
     if call.interpreter is None:
-        call.interpreter = made.interpreter
+        call.interpreter = constructor.interpreter
     return call
 
 
@@ -704,10 +704,10 @@ _merge("Dot dot", _inner, "axes normalize")
 
 
 def _sequential(site: Site) -> Value:
-    given = site.value("layers")
-    seen = given.kind == "sequence" and isinstance(given.obj, tuple)
-    layers = tuple(layer for layer in given.obj if not is_input(layer)) if seen else ()
-    known = seen or not site.given("layers") or given.kind == "none"
+    listed = site.value("layers")
+    seen = listed.kind == "sequence" and isinstance(listed.obj, tuple)
+    layers = tuple(layer for layer in listed.obj if not is_input(layer)) if seen else ()
+    known = seen or not site.given("layers") or listed.kind == "none"
     unseen = Stack("keras.Sequential", site, (), False)
     return Value(
         kind="model",

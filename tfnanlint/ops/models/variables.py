@@ -58,16 +58,16 @@ def started(site: Site) -> Value:
     if site.op.name == "method.add_weight" and dtype_given(site) in INTEGERS:
         if not site.given(param):
             return number(0.0)
-    found = site.value(param)
-    if starts_at_random(site) and not found.lo > 0:
+    initial = site.value(param)
+    if starts_at_random(site) and not initial.lo > 0:
         return Value(evident=True)
-    if isinstance(found.const, str) and found.kind == "string":
+    if isinstance(initial.const, str) and initial.kind == "string":
         return {
             "zeros": number(0.0),
             "zero": number(0.0),
             "ones": number(1.0),
             "one": number(1.0),
-        }.get(found.const.lower(), unknown())
+        }.get(initial.const.lower(), unknown())
     return _start(site, param)
 
 
@@ -83,15 +83,15 @@ def starts_at_random(site: Site) -> bool:
         return False
     if not site.given(param):
         return param == "initializer" and dtype_given(site) not in NO_FLOATS
-    found = _described(site.value(param))
-    drawn = found.origin
+    described = _described(site.value(param))
+    drawn = described.origin
     if isinstance(drawn, Site) and _is_draw(drawn.op.name):
         return True
-    name = found.obj.name if isinstance(found.obj, CallableObject) else found.const
-    if name is NO_CONSTANT and isinstance(found.origin, Note):
+    name = described.obj.name if isinstance(described.obj, CallableObject) else described.const
+    if name is NO_CONSTANT and isinstance(described.origin, Note):
         # the caller of the layer may choose another one; no program trains from zeros where this is
         # meant
-        name = found.origin.default
+        name = described.origin.default
     return isinstance(name, str) and is_random_initializer(name)
 
 
@@ -140,18 +140,18 @@ def constrained(constraint: Value, site: Site) -> Value | None:
         return limits(site) if limits else None
     if isinstance(constraint.obj, CallableObject):
         return constraint.obj.out(anywhere, site)
-    found = site.apply(constraint, anywhere)
-    return found if found.known else None
+    bounds = site.apply(constraint, anywhere)
+    return bounds if bounds.known else None
 
 
 def _start(site: Site, param: str) -> Value:
     """The initial value given: a tensor, or an initializer or function that makes one."""
     if not site.given(param):
         return unknown()
-    found = site.value(param)
-    if found.kind == "function":
-        found = site.apply(found)  # a function, or the class of an initializer
-    return found.obj.out(unknown(), site) if isinstance(found.obj, CallableObject) else found
+    initial = site.value(param)
+    if initial.kind == "function":
+        initial = site.apply(initial)  # a function, or the class of an initializer
+    return initial.obj.out(unknown(), site) if isinstance(initial.obj, CallableObject) else initial
 
 
 op(
@@ -233,18 +233,18 @@ def _changed(change: Callable[[Value, Value], Value], variable: str) -> Callable
     """
 
     def give(site: Site) -> Value:
-        before, given = site.value(variable), as_tensor(site.value("value"))
+        before, assigned = site.value(variable), as_tensor(site.value("value"))
         return (
-            change(before, given).but(kind="tensor", const=NO_CONSTANT)
-            if given.known
+            change(before, assigned).but(kind="tensor", const=NO_CONSTANT)
+            if assigned.known
             else before.but()
         )
 
     return give
 
 
-def _given(before: Value, given: Value) -> Value:
-    return given if given.dtype else given.but(dtype=before.dtype)
+def _given(before: Value, assigned: Value) -> Value:
+    return assigned if assigned.dtype else assigned.but(dtype=before.dtype)
 
 
 _ASSIGNED: Final = {"assign": _given, "assign_add": t.add, "assign_sub": t.subtract}
@@ -514,8 +514,8 @@ def _constraint(name: str, params: str, limits: Callable[[Site], Value], *aliase
             kind="constraint", obj=CallableObject(name, site, lambda x, call: held(x, limits(site)))
         )
 
-    def held(x: Value, found: Value) -> Value:
-        return found.but(nan=x.nan or x.inf)  # Inf by its own norm is NaN
+    def held(x: Value, bounds: Value) -> Value:
+        return bounds.but(nan=x.nan or x.inf)  # Inf by its own norm is NaN
 
     op(
         f"keras.constraints.{name}",

@@ -47,11 +47,11 @@ def is_cosine(divisor: Value, x: Value) -> bool:
 
 def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
     """The pairs of vectors of whose norms a divisor is the product, or larger than it."""
-    for made in _not_above(divisor, NORM_PRODUCTS):
-        if made.op.name != "tf.sqrt":
-            yield from product(_lengths(made.value("x"), inner), _lengths(made.value("y"), inner))
+    for norms in _not_above(divisor, NORM_PRODUCTS):
+        if norms.op.name != "tf.sqrt":
+            yield from product(_lengths(norms.value("x"), inner), _lengths(norms.value("y"), inner))
             continue
-        for squares in _not_above(made.value("x"), ("tf.multiply",)):
+        for squares in _not_above(norms.value("x"), ("tf.multiply",)):
             yield from product(
                 _squared_lengths(squares.value("x"), inner),
                 _squared_lengths(squares.value("y"), inner),
@@ -60,11 +60,11 @@ def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
 
 def _lengths(value: Value, inner: Site) -> Iterator[Value]:
     """The vectors whose norm a value is, or something larger."""
-    for made in _not_above(value, (*NORMS, "tf.sqrt")):
-        if made.op.name == "tf.sqrt":
-            yield from _squared_lengths(made.value("x"), inner)
-        elif made.const("ord", "euclidean") in EUCLIDEAN and _is_along(made, inner):
-            yield _vector(made.value("x"))
+    for norm in _not_above(value, (*NORMS, "tf.sqrt")):
+        if norm.op.name == "tf.sqrt":
+            yield from _squared_lengths(norm.value("x"), inner)
+        elif norm.const("ord", "euclidean") in EUCLIDEAN and _is_along(norm, inner):
+            yield _vector(norm.value("x"))
 
 
 def _squared_lengths(value: Value, inner: Site) -> Iterator[Value]:
@@ -81,13 +81,13 @@ def _not_above(value: Value, names: tuple[str, ...], depth: int = _DEPTH) -> Ite
     """The applications of some ops whose result is never above a value: itself, what something is
     added to that is not negative, what is replaced by a larger number.
     """
-    made = made_by(value, *names, *FLOORS) if depth else None
-    if made is not None and made.op.name in names:
-        yield made
-    elif made is not None:
-        for param, other in (("x", "y"), ("y", "x")):
-            if made.op.name == "tf.maximum" or made.value(other).lo >= 0:
-                yield from _not_above(made.value(param), names, depth - 1)
+    producer = made_by(value, *names, *FLOORS) if depth else None
+    if producer is not None and producer.op.name in names:
+        yield producer
+    elif producer is not None:
+        for param, operand in (("x", "y"), ("y", "x")):
+            if producer.op.name == "tf.maximum" or producer.value(operand).lo >= 0:
+                yield from _not_above(producer.value(param), names, depth - 1)
 
 
 def _is_along(norm: Site, inner: Site) -> bool:

@@ -85,9 +85,9 @@ def _scaled_down(bound: Value) -> Value:
         return bound
     if scaled.op.name == "tf.divide" and scaled.value("y").exact and scaled.value("y").lo >= 1:
         return scaled.value("x")
-    for param, other in (("x", "y"), ("y", "x")) if scaled.op.name == "tf.multiply" else ():
+    for param, multiplicand in (("x", "y"), ("y", "x")) if scaled.op.name == "tf.multiply" else ():
         if scaled.value(param).exact and 0 <= scaled.value(param).lo <= 1:
-            return scaled.value(other)
+            return scaled.value(multiplicand)
     return bound
 
 
@@ -105,21 +105,21 @@ def _by_the_first(site: Site, test: Site) -> bool:
     scan = _scan(test.value("x")) or _scan(test.value("y"))
     if scan is None or scan.given("exclusive") or scan.given("reverse") or not one_axis(site, scan):
         return False
-    one, other = _at_first(test.value(above), scan), _at_first(test.value(below), scan)
-    return one is not None and other is not None and one[0] == other[0] and one[1] > other[1]
+    upper, lower = _at_first(test.value(above), scan), _at_first(test.value(below), scan)
+    return upper is not None and lower is not None and upper[0] == lower[0] and upper[1] > lower[1]
 
 
 def _scan(value: Value, depth: int = 5) -> Site | None:
     """The running sum in an expression."""
-    found = made_by(value, "tf.cumsum", aligned=True)
+    cumsum = made_by(value, "tf.cumsum", aligned=True)
     site = value.origin
     if (
-        found is not None
+        cumsum is not None
         or depth == 0
         or not isinstance(site, Site)
         or site.op.name not in _ARITHMETIC
     ):
-        return found
+        return cumsum
     return _scan(site.value("x"), depth - 1) or _scan(site.value("y"), depth - 1)
 
 
@@ -141,25 +141,25 @@ def _at_first(value: Value, scan: Site, depth: int = 6) -> tuple[float, float] |
         return _at_first(site.value("x"), scan, depth - 1)
     if site.op.name not in _ARITHMETIC:
         return None
-    one, other = (
+    left, right = (
         _at_first(site.value("x"), scan, depth - 1),
         _at_first(site.value("y"), scan, depth - 1),
     )
-    return None if one is None or other is None else _ARITHMETIC[site.op.name](one, other)
+    return None if left is None or right is None else _ARITHMETIC[site.op.name](left, right)
 
 
-def _times(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float] | None:
-    if one[0] and other[0]:
+def _times(left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float] | None:
+    if left[0] and right[0]:
         return None
-    return (one[0] * other[1] + other[0] * one[1], one[1] * other[1])
+    return (left[0] * right[1] + right[0] * left[1], left[1] * right[1])
 
 
 _ARITHMETIC: Final = {
-    "tf.add": lambda one, other: (one[0] + other[0], one[1] + other[1]),
-    "tf.subtract": lambda one, other: (one[0] - other[0], one[1] - other[1]),
+    "tf.add": lambda left, right: (left[0] + right[0], left[1] + right[1]),
+    "tf.subtract": lambda left, right: (left[0] - right[0], left[1] - right[1]),
     "tf.multiply": _times,
-    "tf.divide": lambda one, other: (
-        None if other[0] or not other[1] else (one[0] / other[1], one[1] / other[1])
+    "tf.divide": lambda left, right: (
+        None if right[0] or not right[1] else (left[0] / right[1], left[1] / right[1])
     ),
 }
 

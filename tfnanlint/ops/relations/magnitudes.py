@@ -51,7 +51,7 @@ def unit_of(value: Value) -> Site | None:
     """What says along which axis a value is a unit vector, or a shorter one: an l2_normalize, or
     the norm that its like was divided by.
     """
-    made = made_by(
+    producer = made_by(
         value,
         "tf.math.l2_normalize",
         "tf.divide",
@@ -59,14 +59,14 @@ def unit_of(value: Value) -> Site | None:
         "tf.multiply",
         aligned=True,
     )
-    if made is None or made.op.name == "tf.math.l2_normalize":
-        return made
-    if made.op.name != "tf.multiply":
-        return norm_of(made.value("y"), made.value("x"))
-    for param, other in (("x", "y"), ("y", "x")):
-        root = made_by(made.value(param), "tf.math.rsqrt", aligned=True)
+    if producer is None or producer.op.name == "tf.math.l2_normalize":
+        return producer
+    if producer.op.name != "tf.multiply":
+        return norm_of(producer.value("y"), producer.value("x"))
+    for param, factor in (("x", "y"), ("y", "x")):
+        root = made_by(producer.value(param), "tf.math.rsqrt", aligned=True)
         if root is not None:
-            return squares_of(root.value("x"), made.value(other))
+            return squares_of(root.value("x"), producer.value(factor))
     return None
 
 
@@ -74,7 +74,7 @@ def norm_of(divisor: Value, x: Value, depth: int = _DEPTH) -> Site | None:
     """The Euclidean norm, or sum of squares, of `x` that a divisor is at least as large as; None
     where that is not seen.
     """
-    made = made_by(
+    producer = made_by(
         divisor,
         "tf.norm",
         "tf.math.reduce_euclidean_norm",
@@ -83,33 +83,37 @@ def norm_of(divisor: Value, x: Value, depth: int = _DEPTH) -> Site | None:
         "tf.maximum",
         aligned=True,
     )
-    if made is None or depth == 0:
+    if producer is None or depth == 0:
         return None
-    if made.op.name == "tf.sqrt":
-        return squares_of(made.value("x"), x)
-    if made.op.name in FLOORS:
-        return _larger(made, x, norm_of, depth)
-    euclidean = made.op.name != "tf.norm" or made.const("ord", "euclidean") in EUCLIDEAN
-    return made if euclidean and _in_place(made, divisor) and same(made.value("x"), x) else None
+    if producer.op.name == "tf.sqrt":
+        return squares_of(producer.value("x"), x)
+    if producer.op.name in FLOORS:
+        return _larger(producer, x, norm_of, depth)
+    euclidean = producer.op.name != "tf.norm" or producer.const("ord", "euclidean") in EUCLIDEAN
+    return (
+        producer
+        if euclidean and _in_place(producer, divisor) and same(producer.value("x"), x)
+        else None
+    )
 
 
 def squares_of(total: Value, x: Value, depth: int = _DEPTH) -> Site | None:
     """The sum of the squares of `x` that a value is at least as large as."""
-    made = made_by(total, "tf.reduce_sum", "tf.add", "tf.maximum", aligned=True)
-    if made is None or depth == 0:
+    producer = made_by(total, "tf.reduce_sum", "tf.add", "tf.maximum", aligned=True)
+    if producer is None or depth == 0:
         return None
-    if made.op.name != "tf.reduce_sum":
-        return _larger(made, x, squares_of, depth)
-    return made if _in_place(made, total) and square_of(made.value("x"), x) else None
+    if producer.op.name != "tf.reduce_sum":
+        return _larger(producer, x, squares_of, depth)
+    return producer if _in_place(producer, total) and square_of(producer.value("x"), x) else None
 
 
-def _larger(made: Site, x: Value, found: object, depth: int) -> Site | None:
+def _larger(producer: Site, x: Value, search: object, depth: int) -> Site | None:
     """Of what something is added to that is not negative, or what something else replaces where
     that is larger.
     """
-    for param, other in (("x", "y"), ("y", "x")):
-        if made.op.name == "tf.maximum" or made.value(other).lo >= 0:
-            inner = found(made.value(param), x, depth - 1)  # type: ignore[operator]
+    for param, operand in (("x", "y"), ("y", "x")):
+        if producer.op.name == "tf.maximum" or producer.value(operand).lo >= 0:
+            inner = search(producer.value(param), x, depth - 1)  # type: ignore[operator]
             if inner is not None:
                 return inner
     return None
@@ -117,17 +121,23 @@ def _larger(made: Site, x: Value, found: object, depth: int) -> Site | None:
 
 def square_of(value: Value, x: Value) -> bool:
     """Whether a value is the square of another."""
-    made = made_by(value, *SQUARES, aligned=True)
-    if made is None:
+    square = made_by(value, *SQUARES, aligned=True)
+    if square is None:
         return False
-    if made.op.name == "tf.pow":
-        return made.value("y").is_number and made.value("y").const == 2 and same(made.value("x"), x)
-    return same(made.value("x"), x) and (made.op.name == "tf.square" or same(made.value("y"), x))
+    if square.op.name == "tf.pow":
+        return (
+            square.value("y").is_number
+            and square.value("y").const == 2
+            and same(square.value("x"), x)
+        )
+    return same(square.value("x"), x) and (
+        square.op.name == "tf.square" or same(square.value("y"), x)
+    )
 
 
 def _extreme_of(divisor: Value, x: Value, depth: int) -> bool:
     """The largest magnitude, the sum of magnitudes, or the magnitude itself."""
-    made = made_by(
+    producer = made_by(
         divisor,
         "tf.reduce_max",
         "tf.reduce_sum",
@@ -137,34 +147,34 @@ def _extreme_of(divisor: Value, x: Value, depth: int) -> bool:
         "tf.sqrt",
         aligned=True,
     )
-    if made is None or depth == 0:
+    if producer is None or depth == 0:
         return False
-    if made.op.name in FLOORS:
+    if producer.op.name in FLOORS:
         return any(
             [
-                _extreme_of(made.value(param), x, depth - 1)
+                _extreme_of(producer.value(param), x, depth - 1)
                 for param, other in (("x", "y"), ("y", "x"))
-                if made.op.name == "tf.maximum" or made.value(other).lo >= 0
+                if producer.op.name == "tf.maximum" or producer.value(other).lo >= 0
             ]
         )
-    if made.op.name == "tf.abs":
-        return same(made.value("x"), x)
-    if made.op.name == "tf.sqrt":
-        return _holds_square(made.value("x"), x, depth - 1)
-    magnitude = made_by(made.value("x"), "tf.abs", aligned=True)
-    return magnitude is not None and _in_place(made, divisor) and same(magnitude.value("x"), x)
+    if producer.op.name == "tf.abs":
+        return same(producer.value("x"), x)
+    if producer.op.name == "tf.sqrt":
+        return _holds_square(producer.value("x"), x, depth - 1)
+    magnitude = made_by(producer.value("x"), "tf.abs", aligned=True)
+    return magnitude is not None and _in_place(producer, divisor) and same(magnitude.value("x"), x)
 
 
 def _holds_square(value: Value, x: Value, depth: int) -> bool:
     """`1 + x * x`: a sum of the square of `x` and something that is not negative."""
-    made = made_by(value, "tf.add", aligned=True)
-    if made is None or depth == 0:
+    total = made_by(value, "tf.add", aligned=True)
+    if total is None or depth == 0:
         return square_of(value, x)
     return any(
         [
-            _holds_square(made.value(param), x, depth - 1)
+            _holds_square(total.value(param), x, depth - 1)
             for param, other in (("x", "y"), ("y", "x"))
-            if made.value(other).lo >= 0
+            if total.value(other).lo >= 0
         ]
     )
 

@@ -30,15 +30,15 @@ def taken(whole: Value, index: ast.expr) -> list[Value] | None:
     if span is None or not all([part.kind in NUMERIC_KINDS for part in parts]):
         return None
     first, last, from_end = span
-    found: list[Value] = []
+    reached: list[Value] = []
     least = most = 0.0  # elements before a part, counted from the end that the index is
     written = list(zip(parts, _written(site, len(parts))))
     for part, node in reversed(written) if from_end else written:
         narrow, wide = _width(part, node, axis)
         if first < most + wide and last >= least:
-            found.append(part)
+            reached.append(part)
         least, most = least + narrow, most + wide
-    return found if 0 < len(found) < len(parts) else None
+    return reached if 0 < len(reached) < len(parts) else None
 
 
 def _along(index: ast.expr, axis: int) -> ast.expr | None:
@@ -120,21 +120,21 @@ def _written(site: Site, count: int) -> list[ast.expr | None]:
     """
     listed = site.args.get("values")
     nodes = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else []
-    found: list[ast.expr | None] = []
+    expressions: list[ast.expr | None] = []
     for node in nodes if len(nodes) == count and site.point is not None else []:
         assigned = (
             site.interpreter.assigned_expression(node.id, site.point)
             if isinstance(node, ast.Name)
             else None
         )
-        found.append(assigned or node)
-    return found or [None] * count
+        expressions.append(assigned or node)
+    return expressions or [None] * count
 
 
 def _axis_made(index: ast.expr) -> int | None:
     """The last axis that `x[..., None]` makes."""
     entries = index.elts if isinstance(index, ast.Tuple) else []
-    made = (
+    behind_ellipsis = (
         len(entries) == 2
         and isinstance(entries[0], ast.Constant)
         and entries[0].value is ...
@@ -142,7 +142,7 @@ def _axis_made(index: ast.expr) -> int | None:
     )
     return (
         -1
-        if made
+        if behind_ellipsis
         and (
             isinstance(entries[1], ast.Constant)
             or isinstance(entries[1], ast.Attribute)

@@ -13,7 +13,7 @@ from tfnanlint.values.value import NO_CONSTANT, Value
 def chosen(reduction: Site, aligned: bool = True) -> tuple[Value, Site] | None:
     """Of what a reduction picks one element, and the one_hot that says which."""
     product = made_by(reduction.value("x"), "tf.multiply", aligned=aligned)
-    for param, other in (("x", "y"), ("y", "x")) if product is not None else ():
+    for param, factor in (("x", "y"), ("y", "x")) if product is not None else ():
         mask = made_by(product.value(param), *ONE_HOTS, *CASTS, aligned=aligned)
         if mask is not None and mask.op.name in CASTS:
             mask = made_by(mask.value("x"), *ONE_HOTS, aligned=aligned)
@@ -23,7 +23,7 @@ def chosen(reduction: Site, aligned: bool = True) -> tuple[Value, Site] | None:
             and not mask.given("off_value")
             and mask.name != "ops.multi_hot"
         ):
-            return product.value(other), mask
+            return product.value(factor), mask
     return None
 
 

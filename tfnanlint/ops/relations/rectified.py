@@ -12,9 +12,9 @@ def with_magnitude(a: Value, b: Value) -> bool:
     """Whether one of two values is the magnitude of the other one: their sum is twice its positive
     part.
     """
-    for value, other in ((a, b), (b, a)):
+    for value, operand in ((a, b), (b, a)):
         magnitude = _made_in_place(value, "tf.abs")
-        if magnitude is not None and same(magnitude.value("x"), other):
+        if magnitude is not None and same(magnitude.value("x"), operand):
             return True
     return False
 
@@ -24,10 +24,10 @@ def kept_side(x: Value, mask: Value) -> int:
     cast = _made_in_place(mask, *CASTS) if mask.lo == 0 and mask.hi == 1 else None
     condition = mask if cast is None else cast.value("x")
     test = _made_in_place(condition, *GREATER, *LESS)
-    found = compared(test, x) if test is not None else None
-    if found is None or not found[1].exact:
+    said = compared(test, x) if test is not None else None
+    if said is None or not said[1].exact:
         return 0
-    relation, bound = found
+    relation, bound = said
     if relation[0] == ">":
         return 1 if bound.lo >= 0 else 0
     return -1 if bound.lo <= 0 else 0

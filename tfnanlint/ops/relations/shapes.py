@@ -66,8 +66,8 @@ def _written(value: Value) -> Shape | None:
 def _lengths(shape: Value) -> Shape | None:
     """The lengths that a shape holds: -1 is worked out from the others."""
     if isinstance(shape.obj, tuple):
-        found = [item.const if isinstance(item, Value) else None for item in shape.obj]
-        return tuple([n if type(n) is int and n >= 0 else None for n in found])
+        lengths = [item.const if isinstance(item, Value) else None for item in shape.obj]
+        return tuple([n if type(n) is int and n >= 0 else None for n in lengths])
     return (shape.const,) if type(shape.const) is int and shape.const >= 0 else None
 
 
@@ -87,15 +87,15 @@ def _indexed(site: Site, depth: int) -> Shape | None:
     if inner is None or index is None:
         return None
     rest = list(inner)
-    found: list[int | None] = []
+    lengths: list[int | None] = []
     for entry in index.elts if isinstance(index, ast.Tuple) else [index]:
         if _is_new_axis(entry):
-            found.append(1)
+            lengths.append(1)
         elif _is_whole(entry) and rest:
-            found.append(rest.pop(0))
+            lengths.append(rest.pop(0))
         else:
             return None
-    return (*found, *rest)
+    return (*lengths, *rest)
 
 
 def _is_new_axis(entry: ast.expr) -> bool:

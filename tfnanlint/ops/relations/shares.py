@@ -18,9 +18,9 @@ def softmax_of(x: Value) -> Site | None:
     """The softmax whose elements a value holds, whether an op made it or it is what a layer or
     model ends with.
     """
-    made = made_by(x, "tf.nn.softmax", aligned=True)
-    if made is not None or x.lo != 0 or x.hi != 1:
-        return made
+    softmax = made_by(x, "tf.nn.softmax", aligned=True)
+    if softmax is not None or x.lo != 0 or x.hi != 1:
+        return softmax
     last = ending(x)
     return last if last is not None and last.op.name == "tf.nn.softmax" else None
 
@@ -38,8 +38,8 @@ def softmax_axis(x: Value) -> Any:
 
 def of_squares(total: Site, x: Value) -> Value | None:
     """The sum of the squares of shares along their axis, or of all."""
-    made = made_by(x, *SQUARES, aligned=True) if x.lo == 0 else None
-    p = made.value("x") if made is not None else None
+    square = made_by(x, *SQUARES, aligned=True) if x.lo == 0 else None
+    p = square.value("x") if square is not None else None
     return squared_and_summed(total, p) if p is not None and square_of(x, p) else None
 
 
@@ -65,23 +65,23 @@ def axis_of_shares(p: Value) -> tuple[Any, float]:
     axis = softmax_axis(p)
     if axis is not NO_CONSTANT:
         return axis, _LONGEST / 2
-    made = p.origin
-    if isinstance(made, Site) and made.op.name == "tf.exp":
-        logarithm = made_by(made.value("x"), "tf.nn.log_softmax", "tf.subtract", aligned=True)
-        if logarithm is None or logarithm is not made.value("x").origin:
+    origin = p.origin
+    if isinstance(origin, Site) and origin.op.name == "tf.exp":
+        logarithm = made_by(origin.value("x"), "tf.nn.log_softmax", "tf.subtract", aligned=True)
+        if logarithm is None or logarithm is not origin.value("x").origin:
             return NO_CONSTANT, 0.0
         if logarithm.op.name == "tf.nn.log_softmax":
             return axis_of(logarithm, -1), _LONGEST / 2
         whole = made_by(logarithm.value("y"), "tf.reduce_logsumexp", aligned=True)
         if whole is not None and same(whole.value("x"), logarithm.value("x")):
             return axis_of(whole), 0.0  # of large logits no digit of the difference is right
-    if isinstance(made, Site) and made.op.name == "tf.divide":
-        whole = made_by(made.value("y"), "tf.reduce_sum", aligned=True)
+    if isinstance(origin, Site) and origin.op.name == "tf.divide":
+        whole = made_by(origin.value("y"), "tf.reduce_sum", aligned=True)
         if (
             whole is not None
-            and made.value("x").nonnegative
-            and not made.value("y").inf
-            and same(whole.value("x"), made.value("x"))
+            and origin.value("x").nonnegative
+            and not origin.value("y").inf
+            and same(whole.value("x"), origin.value("x"))
         ):
             return axis_of(whole), _LONGEST / 2
     return NO_CONSTANT, 0.0

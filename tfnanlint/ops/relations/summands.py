@@ -46,9 +46,9 @@ def of_opposites(a: Value, b: Value) -> bool:
     if sites[0] is None or sites[1] is None:
         return False
     x, y = sites[0].value("x"), sites[1].value("x")
-    for one, other in ((x, y), (y, x)):
-        minus = made_by(one, "tf.negative", aligned=True)
-        if minus is not None and same(minus.value("x"), other):
+    for negated, plain in ((x, y), (y, x)):
+        minus = made_by(negated, "tf.negative", aligned=True)
+        if minus is not None and same(minus.value("x"), plain):
             return True
     return False
 
@@ -67,16 +67,16 @@ def squares_of_complements(a: Value, b: Value) -> bool:
 
 
 def _squared(value: Value) -> Value | None:
-    made = made_by(value, *SQUARES, aligned=True)
+    square = made_by(value, *SQUARES, aligned=True)
     if (
-        made is None
-        or made.op.name == "tf.pow"
-        and not (made.value("y").is_number and made.value("y").const == 2)
+        square is None
+        or square.op.name == "tf.pow"
+        and not (square.value("y").is_number and square.value("y").const == 2)
     ):
         return None
     return (
-        made.value("x")
-        if made.op.name != "tf.multiply" or same(made.value("x"), made.value("y"))
+        square.value("x")
+        if square.op.name != "tf.multiply" or same(square.value("x"), square.value("y"))
         else None
     )
 
@@ -94,13 +94,13 @@ def count_all(total: Value, a: Value, b: Value) -> None:
     """sum(y) + sum(1 - y) of shares is the number of elements: no sum is below what it has of one
     element, and these make 1. Of a y of which nothing is known it is a guess that they are shares.
     """
-    one, other = (
+    left, right = (
         made_by(a, "tf.reduce_sum", aligned=True),
         made_by(b, "tf.reduce_sum", aligned=True),
     )
-    if one is None or other is None or not one_axis(one, other):
+    if left is None or right is None or not one_axis(left, right):
         return
-    y, rest = one.value("x"), other.value("x")
+    y, rest = left.value("x"), right.value("x")
     if not (_less_than_one(rest, y) or _less_than_one(y, rest) or _one_of(rest, y)):
         return
     if not y.known and not rest.known:
@@ -117,15 +117,15 @@ def mix(total: Value, a: Value, b: Value) -> None:
     complement. Of a weight of which nothing is known it is a guess that it is one, and so is it
     that a mixture of positive values is positive.
     """
-    found = _mixed(a, b)
-    if found is None:
+    mixture = _mixed(a, b)
+    if mixture is None:
         return
-    weight, one, other = found
+    weight, first, second = mixture
     condition = _condition(weight)
     if condition is not None:
-        one, other = under(one, condition), under(other, condition, False)
+        first, second = under(first, condition), under(second, condition, False)
     if not weight.known and not total.known:
-        total.guarded = one.lo > 0 < other.lo
+        total.guarded = first.lo > 0 < second.lo
     if (
         weight.lo < 0
         or weight.hi > 1
@@ -135,7 +135,7 @@ def mix(total: Value, a: Value, b: Value) -> None:
         or total.dtype in ("bool", MIXED)
     ):
         return
-    lo, hi, zero = min(one.lo, other.lo), max(one.hi, other.hi), one.zero or other.zero
+    lo, hi, zero = min(first.lo, second.lo), max(first.hi, second.hi), first.zero or second.zero
     least = SMALLEST.get(total.dtype or "float32", SMALLEST["float32"])
     # numbers are, first
     lo, hi = min(lo, rounded(lo, total.dtype)), max(hi, rounded(hi, total.dtype))
@@ -146,7 +146,7 @@ def mix(total: Value, a: Value, b: Value) -> None:
         zero = True
     if 0 < lo < least or -least < hi < 0:
         lo, hi = min(lo, 0.0), max(hi, 0.0)
-    zero = zero or lo <= 0 < min(one.lo, other.lo) or hi >= 0 > max(one.hi, other.hi)
+    zero = zero or lo <= 0 < min(first.lo, second.lo) or hi >= 0 > max(first.hi, second.hi)
     total.zero = total.zero and zero and lo <= 0 <= hi
     total.lo, total.hi = max(total.lo, lo), min(total.hi, hi)
     total.evident = total.evident and total.lo == -INF and total.hi == INF
@@ -157,12 +157,12 @@ def _mixed(a: Value, b: Value) -> tuple[Value, Value, Value] | None:
     weighed, others = _weighed(a), _weighed(b)
     if len(weighed) + len(others) < 3:  # no product at all
         return None
-    for weight, one in weighed:
-        for rest, other in others:
+    for weight, first in weighed:
+        for rest, second in others:
             if _less_than_one(rest, weight) or _opposite(rest, weight):
-                return weight, one, other
+                return weight, first, second
             if _less_than_one(weight, rest):
-                return rest, other, one
+                return rest, second, first
     return None
 
 
@@ -177,10 +177,10 @@ def _weighed(value: Value) -> list[tuple[Value, Value]]:
 
 def _opposite(rest: Value, mask: Value) -> bool:
     """Whether two masks were cast from a condition and from its negation."""
-    one, other = _condition(rest), _condition(mask)
-    if one is None or other is None:
+    of_rest, of_mask = _condition(rest), _condition(mask)
+    if of_rest is None or of_mask is None:
         return False
-    for negated, plain in ((one, other), (other, one)):
+    for negated, plain in ((of_rest, of_mask), (of_mask, of_rest)):
         inverse = made_by(negated, "tf.logical_not", aligned=True)
         if inverse is not None and same(inverse.value("x"), plain):
             return True
@@ -189,10 +189,10 @@ def _opposite(rest: Value, mask: Value) -> bool:
 
 def _one_of(rest: Value, mask: Value) -> bool:
     """Whether each element is in one of two masks at least."""
-    one, other = _condition(rest), _condition(mask)
-    if one is None or other is None:
+    of_rest, of_mask = _condition(rest), _condition(mask)
+    if of_rest is None or of_mask is None:
         return False
-    return _opposite(rest, mask) or one_holds(one, other)
+    return _opposite(rest, mask) or one_holds(of_rest, of_mask)
 
 
 def _condition(mask: Value) -> Value | None:
@@ -267,10 +267,10 @@ def folded(x: Value, taken: Value) -> int:
     if len(others) != 2 or len(conditions) != 1 or conditions[0] is None:
         return 0
     test = made_by(conditions[0], *GREATER, *LESS, aligned=True)
-    found = compared(test, x) if test is not None else None
-    if found is None or not found[1].lo == found[1].hi == 0:
+    said = compared(test, x) if test is not None else None
+    if said is None or not said[1].lo == said[1].hi == 0:
         return 0
-    return -1 if found[0][0] == ">" else 1
+    return -1 if said[0][0] == ">" else 1
 
 
 def _factors(value: Value, depth: int = 3) -> list[Value]:

@@ -22,39 +22,39 @@ _RELATIONS: Final = {
 
 def under(x: Value, condition: Value, truth: bool = True, depth: int = 4) -> Value:
     """A value where a condition, made of comparisons of the same elements, is true or is not."""
-    made = condition.origin
-    if not isinstance(made, Site) or depth == 0:
+    test = condition.origin
+    if not isinstance(test, Site) or depth == 0:
         return x
-    name = made.op.name
+    name = test.op.name
     if name == "tf.logical_not":
-        return under(x, made.value("x"), not truth, depth - 1)
+        return under(x, test.value("x"), not truth, depth - 1)
     if name in ("tf.logical_and", "tf.logical_or"):
         if (name == "tf.logical_and") != truth:
             return x
-        return under(under(x, made.value("x"), truth, depth - 1), made.value("y"), truth, depth - 1)
-    found = compared(made, x)
-    if found is None:
+        return under(under(x, test.value("x"), truth, depth - 1), test.value("y"), truth, depth - 1)
+    said = compared(test, x)
+    if said is None:
         return x
-    relation, other = found
-    return related(x, relation if truth else NEGATED[relation], other)
+    relation, bound = said
+    return related(x, relation if truth else NEGATED[relation], bound)
 
 
 def comparison(condition: Value, x: Value, y: Value) -> str:
     """What a condition says of two values, element by element: `x > y` for ">"; "" for nothing."""
-    made = made_by(condition, *_RELATIONS, aligned=True)
-    found = compared(made, x) if made is not None else None
-    return found[0] if found is not None and same(found[1], y) else ""
+    test = made_by(condition, *_RELATIONS, aligned=True)
+    said = compared(test, x) if test is not None else None
+    return said[0] if said is not None and same(said[1], y) else ""
 
 
-def compared(made: Site, x: Value) -> tuple[str, Value] | None:
+def compared(test: Site, x: Value) -> tuple[str, Value] | None:
     """What a comparison says of x, and the value that it compares x with."""
-    relation = _RELATIONS.get(made.op.name)
+    relation = _RELATIONS.get(test.op.name)
     if relation is None:
         return None
-    for param, other, way in (("x", "y", relation), ("y", "x", FLIPPED[relation])):
-        if same(made.value(param), x):
-            return way, made.value(other)
-        said = as_said_of(x, made.value(param), way, made.value(other))
+    for param, operand, way in (("x", "y", relation), ("y", "x", FLIPPED[relation])):
+        if same(test.value(param), x):
+            return way, test.value(operand)
+        said = as_said_of(x, test.value(param), way, test.value(operand))
         if said is not None:
             return said
     return None
@@ -64,13 +64,13 @@ def one_holds(first: Value, second: Value) -> bool:
     """Whether of two conditions on the same elements at least one is true of each element: `x > 0`
     and `x < 1`.
     """
-    made = made_by(first, *_RELATIONS, aligned=True)
-    other = made_by(second, *_RELATIONS, aligned=True)
-    if made is None or other is None:
+    left = made_by(first, *_RELATIONS, aligned=True)
+    right = made_by(second, *_RELATIONS, aligned=True)
+    if left is None or right is None:
         return False
     for param in ("x", "y"):
-        x = made.value(param)
-        tests = [found for found in (compared(made, x), compared(other, x)) if found is not None]
+        x = left.value(param)
+        tests = [found for found in (compared(left, x), compared(right, x)) if found is not None]
         if len(tests) == 2 and not x.is_number:
             (above, low), (below, high) = sorted(tests, key=lambda test: test[0][0] != ">")
             if above[0] == ">" and below[0] == "<" and low.known and high.known:

@@ -327,17 +327,17 @@ def subtract(a: Value, b: Value) -> Value:
         )
     result = add(a, negative(b))
     result.guarded = False
-    for one, other, sign in ((a, b, 1), (b, a, -1)):
+    for minuend, subtrahend, sign in ((a, b, 1), (b, a, -1)):
         peak, low = (
-            made_by(other, "tf.reduce_max", aligned=True),
-            made_by(other, "tf.reduce_min", aligned=True),
+            made_by(subtrahend, "tf.reduce_max", aligned=True),
+            made_by(subtrahend, "tf.reduce_min", aligned=True),
         )
-        side = -sign if peak is not None and same(peak.value("x"), one) else 0
-        side = sign if low is not None and same(low.value("x"), one) else side
-        larger = made_by(other, "tf.maximum", aligned=True)
-        if larger is not None and any(same(larger.value(param), one) for param in ("x", "y")):
+        side = -sign if peak is not None and same(peak.value("x"), minuend) else 0
+        side = sign if low is not None and same(low.value("x"), minuend) else side
+        larger = made_by(subtrahend, "tf.maximum", aligned=True)
+        if larger is not None and any(same(larger.value(param), minuend) for param in ("x", "y")):
             side = -sign
-        side = side or sign * folded(one, other)
+        side = side or sign * folded(minuend, subtrahend)
         if side:
             result = _reaching_zero(result, *((0.0, INF) if side > 0 else (-INF, 0.0)))
     if result.lo < 0 and with_magnitude(a, b) and a.lo >= 0:
@@ -559,12 +559,12 @@ def _quotient(a: Value, b: Value, dtype: str | None) -> Value:
 def _divisors(b: Value, dtype: str | None) -> list[float]:
     """The divisors at which a quotient is extreme: the bounds, and the numbers next to 0."""
     least = smallest(dtype)
-    found = [q for q in (b.lo, b.hi) if q != 0]
+    divisors = [q for q in (b.lo, b.hi) if q != 0]
     if b.lo <= 0 < b.hi:
-        found.append(min(least, b.hi))
+        divisors.append(min(least, b.hi))
     if b.lo < 0 <= b.hi:
-        found.append(max(-least, b.lo))
-    return found
+        divisors.append(max(-least, b.lo))
+    return divisors
 
 
 def _over(p: float, q: float) -> float:
@@ -592,8 +592,8 @@ def _infinite_quotient(a: Value, b: Value) -> tuple[bool, bool]:
 
 
 def reciprocal(x: Value) -> Value:
-    one = Value(1.0, 1.0, kind="number")
-    result = _quotient(one, x, x.dtype)
+    numerator = Value(1.0, 1.0, kind="number")
+    result = _quotient(numerator, x, x.dtype)
     result.guarded = x.guarded
     return result
 

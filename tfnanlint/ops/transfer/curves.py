@@ -549,15 +549,15 @@ def domain(
         inside = [min(max(number, left), right) for number in (x.lo, x.hi)]
         if poles is None:
             return [function(number) for number in inside]
-        found = [function(number) for number in inside if left < number < right]
-        found += [poles[0]] if min(inside) <= left + near else []
-        return found + ([poles[1]] if max(inside) >= right - near else [])
+        values = [function(number) for number in inside if left < number < right]
+        values += [poles[0]] if min(inside) <= left + near else []
+        return values + ([poles[1]] if max(inside) >= right - near else [])
 
     def give(x: Value) -> Value:
         nan = x.nan or x.lo < left or x.hi > right or x.inf
         eps = t.limits_of(x.dtype).eps
-        found = ends(x, margin * eps)
-        lo, hi = t.outward(min(found), max(found), x.dtype, ulps)
+        values = ends(x, margin * eps)
+        lo, hi = t.outward(min(values), max(values), x.dtype, ulps)
         lo, hi = lo - slack * eps, hi + slack * eps
         return t.made(
             lo,

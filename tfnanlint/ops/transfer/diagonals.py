@@ -68,8 +68,8 @@ def least_on_diagonal(total: Site, x: Value) -> float:
     """
     if axis_of(total) is not None:
         return 0.0
-    made = made_by(x, *SQUARES, "tf.abs", aligned=True)
-    if made is not None and (made.op.name == "tf.abs" or square_of(x, made.value("x"))):
-        x = made.value("x")
-    found = diagonal(x)
-    return max(found.lo, -found.hi, 0.0) if found is not None else 0.0
+    producer = made_by(x, *SQUARES, "tf.abs", aligned=True)
+    if producer is not None and (producer.op.name == "tf.abs" or square_of(x, producer.value("x"))):
+        x = producer.value("x")
+    bounds = diagonal(x)
+    return max(bounds.lo, -bounds.hi, 0.0) if bounds is not None else 0.0

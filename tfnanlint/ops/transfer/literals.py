@@ -17,11 +17,16 @@ def literal_sum(site: Site, x: Value) -> Value | None:
     """The sums along one axis of a matrix of known numbers, some of which may be known by their
     bounds; None for anything else.
     """
-    made = made_by(x, "tf.constant", "tf.convert_to_tensor")
+    constant = made_by(x, "tf.constant", "tf.convert_to_tensor")
     axis = axis_of(site)
-    if made is None or made is not x.origin or axis not in (0, 1, -1, -2) or isinstance(axis, bool):
+    if (
+        constant is None
+        or constant is not x.origin
+        or axis not in (0, 1, -1, -2)
+        or isinstance(axis, bool)
+    ):
         return None
-    matrix = _matrix(made.value("x"))
+    matrix = _matrix(constant.value("x"))
     if matrix is None:
         return None
     rows = matrix if axis in (1, -1) else list(zip(*matrix))

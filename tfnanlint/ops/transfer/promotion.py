@@ -46,8 +46,8 @@ def before_meeting(site: Site) -> dict[str, Value] | None:
         and y.kind == "array"
         and y.dtype in FLOATS
     ):
-        made = cut_off(y, MIXED) if whole_number(x) else y
-        site.values["y"] = made.but(dtype=None, token=made.token)
+        operand = cut_off(y, MIXED) if whole_number(x) else y
+        site.values["y"] = operand.but(dtype=None, token=operand.token)
     else:
         return None
     return {"x": x, "y": y}
@@ -73,10 +73,10 @@ def promoted(site: Site, dtype: str) -> str | None:
     on more than that.
     """
     leaf, keras = site.op.name.rpartition(".")[2], site.library == "ops"
-    given = site.value("dtype") if site.given("dtype") else None
+    requested = site.value("dtype") if site.given("dtype") else None
     if (
-        given is not None
-        and given.kind != "none"
+        requested is not None
+        and requested.kind != "none"
         or not any(value.dtype == dtype for value in site.values.values())
     ):
         return dtype
@@ -144,14 +144,14 @@ def size_of_tensor(value: Value) -> bool:
     """Whether a value is what tf.shape or tf.size gives, or one of several sizes: a tensor of
     integers.
     """
-    made = value.origin
-    if isinstance(made, Site) and made.op.name == "tf.strided_slice":
-        made = made.value(made.op.main).origin
+    origin = value.origin
+    if isinstance(origin, Site) and origin.op.name == "tf.strided_slice":
+        origin = origin.value(origin.op.main).origin
     return (
         value.kind == "number"
         and value.dtype in WHOLE
-        and isinstance(made, Site)
-        and made.name.startswith("tf.")
+        and isinstance(origin, Site)
+        and origin.name.startswith("tf.")
     )
 
 
@@ -175,13 +175,13 @@ def of_numpy(value: Value, depth: int = 4) -> bool:
     """Whether a number may be a float64 of NumPy's, which makes arrays float64 where one of
     Python's follows them; or TensorFlow's size.
     """
-    made = value.origin if depth else None
+    origin = value.origin if depth else None
     return value.kind == "number" and (
         value.dtype in WHOLE
         or number_of_numpy(value)
-        or isinstance(made, Site)
-        and made.library == "operator"
-        and any([of_numpy(made.value(param), depth - 1) for param in made.args])
+        or isinstance(origin, Site)
+        and origin.library == "operator"
+        and any([of_numpy(origin.value(param), depth - 1) for param in origin.args])
     )
 
 
