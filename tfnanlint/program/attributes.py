@@ -32,7 +32,7 @@ def assigned_attributes(method: Any) -> set[str]:
     if not method.args.args:
         return set()
     owner = method.args.args[0].arg
-    found: set[str] = set()
+    attributes: set[str] = set()
     for node in statements_in(method):
         kind = type(node)
         if kind is ASSIGN:
@@ -49,10 +49,10 @@ def assigned_attributes(method: Any) -> set[str]:
             kind = type(target)
             if kind is ATTRIBUTE:
                 if type(target.value) is NAME and target.value.id == owner:
-                    found.add(target.attr)
+                    attributes.add(target.attr)
             elif kind in _LISTS:
                 targets += target.elts
-    return found
+    return attributes
 
 
 def stored_as_given(method: Any) -> dict[str, ast.expr]:
@@ -93,9 +93,9 @@ def _stored(method: Any) -> dict[str, ast.expr]:
             )
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
-    found: dict[str, ast.expr] = {}
+    values: dict[str, ast.expr] = {}
     if owner in bound:
-        return found
+        return values
     bound.add(owner)
     for target, value in _assignments(method.body):
         if (
@@ -104,8 +104,8 @@ def _stored(method: Any) -> dict[str, ast.expr]:
             and _named(target.value, owner)
         ):
             if bound.isdisjoint([one.id for one in nodes_in(value) if isinstance(one, ast.Name)]):
-                found[target.attr] = value
-    return found
+                values[target.attr] = value
+    return values
 
 
 def _assignments(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -145,7 +145,7 @@ def spelled_names(method: Any) -> list[Spelled]:
 
 
 def _spelled(method: Any) -> list[Spelled]:
-    owner, found = method.args.args[0].arg, []
+    owner, names = method.args.args[0].arg, []
     for node in nodes_in(method):
         if isinstance(node, ast.Call):
             function: Any = node.func
@@ -155,26 +155,26 @@ def _spelled(method: Any) -> list[Spelled]:
                 and _named(node.args[0], owner)
                 and not isinstance(node.args[1], ast.Constant)
             ):
-                found += _names_of(node.args[1], method)
+                names += _names_of(node.args[1], method)
             elif (
                 isinstance(function, ast.Attribute)
                 and function.attr == "update"
                 and _dict_of(function.value, owner)
             ):
-                found.append(("", True))
+                names.append(("", True))
         elif (
             isinstance(node, ast.Subscript)
             and isinstance(node.ctx, ast.Store)
             and _dict_of(node.value, owner)
         ):
-            found += _names_of(node.slice, method)
+            names += _names_of(node.slice, method)
         elif (
             isinstance(node, ast.Attribute)
             and isinstance(node.ctx, ast.Store)
             and _dict_of(node, owner)
         ):
-            found.append(("", True))
-    return found
+            names.append(("", True))
+    return names
 
 
 def sets(spelled: list[Spelled], attribute: str) -> bool:
@@ -208,15 +208,15 @@ def keeps_keywords(method: Any) -> bool:
     """
     if method.args.kwarg is None:
         return False
-    owner, given = method.args.args[0].arg, method.args.kwarg.arg
-    if is_changed(method, given):
+    owner, keywords = method.args.args[0].arg, method.args.kwarg.arg
+    if is_changed(method, keywords):
         return False
     kept = 0
     for node in nodes_in(method):
         if (
             isinstance(node, ast.For)
             and isinstance(node.target, ast.Tuple)
-            and _pairs_of(node.iter, given)
+            and _pairs_of(node.iter, keywords)
         ):
             names = [getattr(one, "id", "") for one in node.target.elts]
             kept += sum(
@@ -234,7 +234,9 @@ def keeps_keywords(method: Any) -> bool:
         ):
             handed = [*node.args, *[one.value for one in node.keywords if one.arg is None]]
             kept += (
-                _dict_of(node.func.value, owner) and len(handed) == 1 and _named(handed[0], given)
+                _dict_of(node.func.value, owner)
+                and len(handed) == 1
+                and _named(handed[0], keywords)
             )
     return kept == len(spelled_names(method))
 
@@ -246,7 +248,7 @@ def dicts_kept(method: Any) -> list[ast.expr] | None:
     under computed names, too.
     """
     owner = method.args.args[0].arg
-    found: list[ast.expr] = []
+    dicts: list[ast.expr] = []
     kept = 0
     for node in nodes_in(method):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Tuple):
@@ -261,7 +263,7 @@ def dicts_kept(method: Any) -> list[ast.expr] | None:
             pairs: Any = node.iter
             if setting and isinstance(pairs, ast.Call) and isinstance(pairs.func, ast.Attribute):
                 kept += len(setting)
-                found.append(pairs.func.value)
+                dicts.append(pairs.func.value)
         elif (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -269,12 +271,12 @@ def dicts_kept(method: Any) -> list[ast.expr] | None:
             and _dict_of(node.func.value, owner)
         ):
             kept += 1
-            found += [*node.args, *[one.value for one in node.keywords if one.arg is None]]
+            dicts += [*node.args, *[one.value for one in node.keywords if one.arg is None]]
             named = [one for one in node.keywords if one.arg is not None]
             if named:
                 keys: list[Any] = [ast.Constant(one.arg) for one in named]
-                found.append(ast.Dict(keys, [one.value for one in named]))
-    return found if kept == len(spelled_names(method)) else None
+                dicts.append(ast.Dict(keys, [one.value for one in named]))
+    return dicts if kept == len(spelled_names(method)) else None
 
 
 def _pairs_of(node: ast.expr, name: str) -> bool:
@@ -300,7 +302,7 @@ def _names_of(node: ast.expr, method: Any) -> list[Spelled]:
     """
     if not isinstance(node, ast.Name):
         return [_begun(node)]
-    found: list[Spelled] = []
+    texts: list[Spelled] = []
     unseen = 0  # what binds the name in another way
     for inner in nodes_in(method):
         if (
@@ -315,15 +317,15 @@ def _names_of(node: ast.expr, method: Any) -> list[Spelled]:
             and _named(inner.targets[0], node.id)
         ):
             unseen -= 1
-            found.append(_begun(inner.value))
+            texts.append(_begun(inner.value))
         elif (
             isinstance(inner, ast.For)
             and _named(inner.target, node.id)
             and isinstance(inner.iter, (ast.Tuple, ast.List))
         ):
             unseen -= 1
-            found += [_begun(one) for one in inner.iter.elts]
-    return found if found and not unseen else [("", True)]
+            texts += [_begun(one) for one in inner.iter.elts]
+    return texts if texts and not unseen else [("", True)]
 
 
 def _begun(node: ast.expr) -> Spelled:
@@ -367,7 +369,7 @@ def replaced(method: Any, attribute: str) -> set[ast.expr]:
     """The values that a method assigns to an attribute only until a later statement of the same
     block assigns another one, while no other code can see the object.
     """
-    owner, found = method.args.args[0].arg, set()
+    owner, overwritten = method.args.args[0].arg, set()
     for block in _blocks(method):
         held: ast.expr | None = None
         for statement in block:
@@ -380,9 +382,9 @@ def replaced(method: Any, attribute: str) -> set[ast.expr]:
                     and isinstance(target.value, ast.Name)
                     and target.value.id == owner
                 ):
-                    found |= {held} if held is not None else set()
+                    overwritten |= {held} if held is not None else set()
                     held = statement.value
-    return found
+    return overwritten
 
 
 def _blocks(method: Any) -> list[list[ast.stmt]]:

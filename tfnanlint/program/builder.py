@@ -192,9 +192,9 @@ class Walk(Branching):
         live = live and self.block(node.orelse)
         if node.handlers:
             self._branched(fork, live)
-            for one in node.handlers:
+            for handler in node.handlers:
                 self._another(fork)
-                self._branched(fork, self._handler(one, broken_off))
+                self._branched(fork, self._handler(handler, broken_off))
             live = self._joined(fork)
         return (
             self._finally(node.finalbody, begun, set(self.log[mark:])) and live
@@ -231,19 +231,19 @@ class Walk(Branching):
         start = self.scope.here()
         subject, fork = Assigned(node.subject, start), self._fork()
         failed: list[ast.expr] = []
-        for one in node.cases:
-            test = condition(one.pattern, node.subject)
+        for case in node.cases:
+            test = condition(case.pattern, node.subject)
             decided = outcome(test, start) if test is not None else None
             if decided is False:
                 continue
             self._another(fork)
             self._refuted(failed)
-            self._branched(fork, self._case(one, subject, test))
-            if decided and one.guard is None:
+            self._branched(fork, self._case(case, subject, test))
+            if decided and case.guard is None:
                 return self._joined(fork)
-            if test is None or one.guard is not None or len(failed) >= _MAX_FAILED:
+            if test is None or case.guard is not None or len(failed) >= _MAX_FAILED:
                 continue
-            if says_number(one.pattern):
+            if says_number(case.pattern):
                 failed.append(test)
         self._another(fork)
         self._refuted(failed)
@@ -322,13 +322,13 @@ class Walk(Branching):
     def for_(self, node: Any) -> bool:
         self.note(node.iter)
         whole = Assigned(node.iter, self.scope.here())
-        given: Binding = Iterated(whole)
+        element: Binding = Iterated(whole)
         items = copy_items(self.copies, node.target, node.iter)
         frame = self._enter(node)
         # an earlier round may have changed an array that a later one takes
         if not items.isdisjoint(node.bound.changed):
-            given = Joined([given, Iterated(Assigned(repeated(node), self.scope.here()))])
-        self.target(node.target, given)
+            element = Joined([element, Iterated(Assigned(repeated(node), self.scope.here()))])
+        self.target(node.target, element)
         self._leave(frame, self.block(node.body), whole)
         return self._after(frame, self._fork(), self.block(node.orelse))
 
@@ -388,8 +388,8 @@ class Walk(Branching):
         is assigned there has been.
         """
         for check in getattr(checks, "elts", ()):
-            made = unrefined(self.scope.at(check.id)) if isinstance(check, ast.Name) else None
-            node = made.node if isinstance(made, Assigned) else check
+            binding = unrefined(self.scope.at(check.id)) if isinstance(check, ast.Name) else None
+            node = binding.node if isinstance(binding, Assigned) else check
             if isinstance(node, ast.Call) and leaf(node.func) in ASSERTIONS:
                 self.assume(node, True)
             elif (
@@ -471,16 +471,18 @@ class Walk(Branching):
         """Arrays of one number, whole or in part, lists and dicts that are handed to a function
         whose result is not used.
         """
-        for given in [*call.args, *[one.value for one in call.keywords]]:
-            kind = type(given)
+        for argument in [*call.args, *[one.value for one in call.keywords]]:
+            kind = type(argument)
             if kind is CONSTANT or kind is CALL:  # they have no path
                 continue
-            path = whole(given) or path_of(given)
-            made = self.scope.at(path) if path else None
+            path = whole(argument) or path_of(argument)
+            binding = self.scope.at(path) if path else None
             if path is not None and (
-                isinstance(made, Filled) or isinstance(made, Assigned) and fillable(made.node)
+                isinstance(binding, Filled)
+                or isinstance(binding, Assigned)
+                and fillable(binding.node)
             ):
-                self._change(path, self._filled(call), made)
+                self._change(path, self._filled(call), binding)
 
     def _filled(self, call: ast.Call) -> Callable[[Binding], Binding]:
         """What becomes of a binding when a call fills it."""
@@ -503,9 +505,9 @@ class Walk(Branching):
         None for other stores.
         """
         here = self.scope.here()
-        made = unrefined(here.lookup(index.id)) if isinstance(index, ast.Name) else None
-        if isinstance(made, Assigned) and made.point.path_binding(root_of(owner), owner) is held:
-            index = made.node
+        mask = unrefined(here.lookup(index.id)) if isinstance(index, ast.Name) else None
+        if isinstance(mask, Assigned) and mask.point.path_binding(root_of(owner), owner) is held:
+            index = mask.node
         if not isinstance(index, (ast.Compare, ast.UnaryOp, ast.BinOp, ast.Call)):
             return None
         return Refined(held, owner, index, False, here)
@@ -585,8 +587,8 @@ class Walk(Branching):
                 self.target(target, binding)
         if len(targets) > 1:
             first, *others = map(path_of, targets)
-            for other in others:
-                copy(self.copies, other, [first] if first else [])
+            for alias in others:
+                copy(self.copies, alias, [first] if first else [])
 
     def annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -664,22 +666,22 @@ class Walk(Branching):
         """Arrays that may share the numbers of one that was changed: they may hold some of what it
         holds now.
         """
-        for other in sorted(
+        for view in sorted(
             connected({path}, self.copies, self.views) - connected({path}, self.copies)
         ):
-            if (held := self.scope.at(other)) is not None:
-                self.bind(other, InPlace(held, changed, False))
+            if (held := self.scope.at(view)) is not None:
+                self.bind(view, InPlace(held, changed, False))
 
     def _aliases(self, path: str) -> list[tuple[str, bool]]:
         """The other names that stand for the object of a path, and whether they surely do."""
         if path not in self.copies:
             return []
-        mine, found = objects(self.scope.at(path)), []
-        for other in sorted(connected({path}, self.copies) - {path}):
-            theirs = objects(self.scope.at(other))
+        mine, aliases = objects(self.scope.at(path)), []
+        for alias in sorted(connected({path}, self.copies) - {path}):
+            theirs = objects(self.scope.at(alias))
             if mine & theirs:
-                found.append((other, mine == theirs and len(mine) == 1))
-        return found
+                aliases.append((alias, mine == theirs and len(mine) == 1))
+        return aliases
 
     def _unpack(self, node: Any, binding: Binding) -> None:
         values = (
@@ -719,21 +721,22 @@ class Walk(Branching):
                 self._change(base, lambda held: Fixed(Value(kind="unknown")), held)
 
     def imports(self, node: ast.Import) -> None:
-        for one in node.names:
-            name, alias = one.name, one.asname
+        for imported in node.names:
+            name, alias = imported.name, imported.asname
             if not alias:
                 alias = name = name.partition(".")[0]
             self.bind(alias, Imported(name, 0, self.scope.module))
 
     def imports_from(self, node: ast.ImportFrom) -> None:
         base, level, module = node.module or "", node.level, self.scope.module
-        for one in node.names:
-            name = one.name
+        for imported in node.names:
+            name = imported.name
             if name == "*":
                 module.stars.append((base, level))
             else:
                 self.bind(
-                    one.asname or name, Imported(f"{base}.{name}" if base else name, level, module)
+                    imported.asname or name,
+                    Imported(f"{base}.{name}" if base else name, level, module),
                 )
 
     def global_(self, node: Any) -> None:

@@ -48,7 +48,7 @@ def _hands_on(decorator: Any) -> bool:
     inner = given_back(decorator)
     if inner is None or len(decorator.args.args) != 1:
         return False
-    spec, given = inner.args, decorator.args.args[0].arg
+    spec, decorated = inner.args, decorator.args.args[0].arg
     names = [one.arg for one in (*spec.posonlyargs, *spec.args)]
     more = [one.arg for one in (spec.vararg, spec.kwarg) if one is not None]
     if (
@@ -60,11 +60,11 @@ def _hands_on(decorator: Any) -> bool:
     ):
         return False
     passed = [
-        one for one in nodes_in(inner) if isinstance(one, ast.Call) and _named(one.func, given)
+        one for one in nodes_in(inner) if isinstance(one, ast.Call) and _named(one.func, decorated)
     ]
     handed = ", ".join([*names, *([f"*{more[0]}", f"**{more[1]}"] if more else [])])
     if len(passed) != 1 or ast.dump(passed[0]) != ast.dump(
-        ast.parse(f"{given}({handed})", mode="eval").body
+        ast.parse(f"{decorated}({handed})", mode="eval").body
     ):
         return False
     kept = {

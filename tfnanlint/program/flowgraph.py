@@ -116,17 +116,17 @@ class FlowGraph:
     def _give(self, targets: list[Any], whole: Any, reaching: Reaching) -> Reaching:
         """Give the parts of an expression to targets."""
         plain = True
-        made: list[Definition] = []
+        definitions: list[Definition] = []
         for target in targets:
             for part in _flat(target):
                 if type(part) is NAME:
-                    made.append(self._define(part, part.id, whole, reaching))
+                    definitions.append(self._define(part, part.id, whole, reaching))
                     plain = plain and part.id not in self._outside
                 else:
                     plain = False
                     self._change(part, whole, reaching)
         if plain:
-            self.made[whole] = made
+            self.made[whole] = definitions
         return reaching
 
     def _define(self, target: Any, name: str, whole: Any, reaching: Reaching) -> Definition:
@@ -196,8 +196,8 @@ class FlowGraph:
         mark = len(self._made_in_order)
         done = self._block(node.body, dict(reaching))
         broken = dict(reaching)  # any of the definitions in the body may have been made
-        for made in self._made_in_order[mark:]:
-            broken[made.name] = broken.get(made.name, frozenset()) | {made}
+        for definition in self._made_in_order[mark:]:
+            broken[definition.name] = broken.get(definition.name, frozenset()) | {definition}
         ends = [self._block(node.orelse, done) if done is not None else None]
         for handler in node.handlers:
             state = dict(broken)
@@ -313,9 +313,9 @@ def _merged(ends: tuple[Reaching | None, ...]) -> Reaching | None:
         return None
     merged: Reaching = dict(ways[0])
     for way in ways[1:]:
-        for name, found in way.items():
+        for name, definitions in way.items():
             held = merged.get(name)
-            merged[name] = found if held is None else held | found
+            merged[name] = definitions if held is None else held | definitions
     return merged
 
 

@@ -100,27 +100,27 @@ class Function:
     @property
     def changed(self) -> set[str]:
         """The names of what its body changes in place."""
-        found = getattr(self.node, "changed", None)
-        if found is None:  # kept with the tree, which outlives the module
-            found = self.node.changed = (
+        names = getattr(self.node, "changed", None)
+        if names is None:  # kept with the tree, which outlives the module
+            names = self.node.changed = (
                 Bindings(self.node.body).changed if isinstance(self.node.body, list) else set()
             )
-        return found
+        return names
 
     @property
     def changed_inside(self) -> set[str]:
         """The names of what the functions in its body change in place."""
-        found = getattr(self.node, "changed_inside", None)
-        if found is None:
+        names = getattr(self.node, "changed_inside", None)
+        if names is None:
             inner = [
                 one
                 for one in statements_in(self.node)
                 if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
             ]
-            found = self.node.changed_inside = set().union(
+            names = self.node.changed_inside = set().union(
                 *[Bindings(one.body).changed for one in inner]
             )
-        return found
+        return names
 
     @property
     def bound(self) -> bool:
@@ -141,8 +141,8 @@ class Function:
         """Whether a decorator of the program hands on what it is called with, and hands back what
         it gets.
         """
-        made = self._decorating(decorator)
-        return made is not None and hands_on(made)
+        function = self._decorating(decorator)
+        return function is not None and hands_on(function)
 
     def _decorating(self, decorator: ast.expr) -> Any:
         """The function of the program that is called with this one: `timed` of `@timed`, what
@@ -150,10 +150,12 @@ class Function:
         """
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
         binding = unrefined(self.point.lookup(name.id)) if isinstance(name, ast.Name) else None
-        made = binding.kept.obj if isinstance(binding, Fixed) and binding.kept is not None else None
-        if not isinstance(made, Function):
+        function = (
+            binding.kept.obj if isinstance(binding, Fixed) and binding.kept is not None else None
+        )
+        if not isinstance(function, Function):
             return None
-        return given_back(made.node) if isinstance(decorator, ast.Call) else made.node
+        return given_back(function.node) if isinstance(decorator, ast.Call) else function.node
 
     @property
     def registered(self) -> bool:
@@ -229,9 +231,9 @@ class ClassObject:
         """The names that a named tuple or dataclass is made with, in order: those annotated in its
         body, or those of `collections.namedtuple(...)` as its base.
         """
-        found = getattr(self.node, "fields", None)
-        if found is None:  # kept with the tree, which outlives the module
-            found = self.node.fields = tuple(
+        names = getattr(self.node, "fields", None)
+        if names is None:  # kept with the tree, which outlives the module
+            names = self.node.fields = tuple(
                 [name for base in self.node.bases for name in _tuple_names(base)]
             ) + tuple(
                 [
@@ -240,7 +242,7 @@ class ClassObject:
                     if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
                 ]
             )
-        return found
+        return names
 
     def close(self) -> None:
         """Forget everything; see `Module.close`."""
@@ -299,12 +301,12 @@ class ClassObject:
 
 def in_order(cls: ClassObject, lists: list[list[ClassObject]]) -> list[ClassObject]:
     """A class and what is listed, first what stands behind nothing else in any list."""
-    found, rest = [cls], [[one for one in listed if one is not cls] for listed in lists]
-    while (rest := [listed for listed in rest if listed]) and len(found) < MAX_LINEAGE:
+    lineage, rest = [cls], [[one for one in listed if one is not cls] for listed in lists]
+    while (rest := [listed for listed in rest if listed]) and len(lineage) < MAX_LINEAGE:
         first = _foremost(rest)
-        found.append(first)
+        lineage.append(first)
         rest = [[one for one in listed if one is not first] for listed in rest]
-    return found
+    return lineage
 
 
 def _foremost(lists: list[list[ClassObject]]) -> ClassObject:
@@ -359,12 +361,12 @@ def _tuple_names(base: ast.expr) -> list[str]:
     """
     if not isinstance(base, ast.Call) or leaf(base.func) != "namedtuple" or len(base.args) < 2:
         return []
-    given = base.args[1]
-    parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+    fields = base.args[1]
+    parts = fields.elts if isinstance(fields, (ast.List, ast.Tuple)) else [fields]
     names = [
         one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
     ]
-    return names if parts != [given] else " ".join(names).replace(",", " ").split()
+    return names if parts != [fields] else " ".join(names).replace(",", " ").split()
 
 
 def arguments(call: ast.Call, point: Point) -> tuple[list[Binding], dict[str, Binding], bool]:
@@ -400,14 +402,14 @@ def hidden(call: ast.Call, point: Point) -> dict[str, Binding] | None:
     """The keyword arguments that `**kwargs` in a call stands for, where it is what the call being
     followed collected.
     """
-    found: dict[str, Binding] = {}
+    keywords: dict[str, Binding] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
             items = collected(keyword.value, point)
             if items is None:
                 return None
-            found |= items
-    return found
+            keywords |= items
+    return keywords
 
 
 def stored_in(binding: Binding | None) -> tuple[Binding | None, dict[str, Binding]]:
@@ -454,7 +456,7 @@ def _taken_out(function: ast.AST, name: str) -> set[str] | None:
 
 
 def _popped(function: ast.AST, name: str) -> set[Any] | None:
-    found: set[Any] = set()
+    keys: set[Any] = set()
     for node in nodes_in(function):
         key = None
         if (
@@ -473,8 +475,8 @@ def _popped(function: ast.AST, name: str) -> set[Any] | None:
             continue
         if not isinstance(key, ast.Constant):
             return None
-        found.add(key.value)
-    return found
+        keys.add(key.value)
+    return keys
 
 
 def _named(node: ast.AST, name: str) -> bool:
@@ -584,8 +586,8 @@ def signature_of(spec: ast.arguments) -> Signature:
     callers, asks.
     """
     kept: dict[str, Any] = spec.__dict__
-    found: Signature | None = kept.get("signature")
-    if found is None:
+    signature: Signature | None = kept.get("signature")
+    if signature is None:
         places = spec.posonlyargs + spec.args
         positional = [one.arg for one in places]
         names = dict.fromkeys([*positional, *[one.arg for one in spec.kwonlyargs]])
@@ -600,8 +602,8 @@ def signature_of(spec: ast.arguments) -> Signature:
                 if node is not None
             ]
         )
-        found = kept["signature"] = positional, names, defaults
-    return found
+        signature = kept["signature"] = positional, names, defaults
+    return signature
 
 
 class Handed(Binding):
@@ -758,14 +760,14 @@ def bind_op(
         args[param] = node
         position += 1
     for keyword in call.keywords:
-        given = keyword.arg
-        if given is not None and given not in plain:
-            synonym = SYNONYMS.get(given)
-            given = synonym if synonym in plain else None
-        if given is None or given in args:
+        parameter = keyword.arg
+        if parameter is not None and parameter not in plain:
+            synonym = SYNONYMS.get(parameter)
+            parameter = synonym if synonym in plain else None
+        if parameter is None or parameter in args:
             complete = False
         else:
-            args[given] = keyword.value
+            args[parameter] = keyword.value
     # Some spellings take arguments that their row does not know (np.std(ddof=1),
     # tf.matmul(a_is_sparse=True)).
     return args, complete and (not foreign or foreign.isdisjoint(args))

@@ -109,27 +109,27 @@ class Branching:
 
     def _assumed(self, test: ast.expr, truth: bool, point: Point) -> State:
         """What is refined by a test at a point."""
-        found: State = {}
+        refined: State = {}
         if type(test) is not NAME and not spoken_of(test, truth):
-            return found
+            return refined
         scope = self.scope
         for node, path, part, then in refinements(test, truth, point):
-            base = found.get(path) or scope.at(path, point.time)
+            base = refined.get(path) or scope.at(path, point.time)
             if base is None:
                 root = root_of(path)
                 if path == root or path not in scope.history and scope.at(root, point.time) is None:
                     continue
                 base = Assigned(node, point)
-            found[path] = Refined(base, path, part, truth, then)
-        return found
+            refined[path] = Refined(base, path, part, truth, then)
+        return refined
 
     def _apart(self, test: ast.expr, truth: bool, flag: Flag | None, point: Point) -> State:
         """The parameters that every call hands over, in a branch of a test of a flag; none where it
         is no flag.
         """
-        found: State = {}
+        parameters: State = {}
         if flag is None:
-            return found
+            return parameters
         for path, entry in self.scope.history.items():
             base = entry.at(point.time)
             parameter = unrefined(base)
@@ -138,19 +138,19 @@ class Branching:
                 and parameter.default is None
                 and not (parameter.function.bound and path == "self")
             ):
-                found[path] = Apart(base, path, test, truth, point, flag)
-        return found
+                parameters[path] = Apart(base, path, test, truth, point, flag)
+        return parameters
 
     def _during(self, path: str, begun: int, until: int | None) -> Binding | None:
         """Whatever a name has been since `begun`: an exception may come between any two
         statements.
         """
         entry = self.scope.history[path]
-        made = [
+        since = [
             b
             for t, b in zip(entry.times(), entry.bindings())
             if t > begun and (until is None or t <= until)
         ]
-        found = [self.scope.at(path, begun) or self._before(path, begun), *made]
-        found = list(dict.fromkeys([b for b in found if b is not None]))
-        return Joined(found) if len(found) > 1 else found[0] if found else None
+        bindings = [self.scope.at(path, begun) or self._before(path, begun), *since]
+        bindings = list(dict.fromkeys([b for b in bindings if b is not None]))
+        return Joined(bindings) if len(bindings) > 1 else bindings[0] if bindings else None

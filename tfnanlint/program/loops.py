@@ -87,10 +87,10 @@ class Apart(Refined):
         agreed = interpreter.agreed(parameter)
         if agreed is None or (agreed is wanted) is self.truth:
             return self.base.value(interpreter)
-        given = unrefined(self.base)
+        binding = unrefined(self.base)
         return (
-            interpreter.unseen(given)
-            if isinstance(given, Parameter)
+            interpreter.unseen(binding)
+            if isinstance(binding, Parameter)
             else self.base.value(interpreter)
         )
 
@@ -118,16 +118,16 @@ def merged(
     """The join of one name's bindings; a name that was only refined in every branch is what it was
     before.
     """
-    found: list[Binding] = []
+    distinct: list[Binding] = []
     for option in options:
-        if option is not None and option not in found:
-            found.append(option)
-    if len(found) <= 1:
-        return found[0] if found else None
+        if option is not None and option not in distinct:
+            distinct.append(option)
+    if len(distinct) <= 1:
+        return distinct[0] if distinct else None
     before = unrefined(base)
-    if before is not None and all([unrefined(option) is before for option in found]):
+    if before is not None and all([unrefined(option) is before for option in distinct]):
         return base
-    return Joined(found) if flag is None or len(options) > 2 else Chosen(found, flag)
+    return Joined(distinct) if flag is None or len(options) > 2 else Chosen(distinct, flag)
 
 
 class LoopFrame:
@@ -146,9 +146,9 @@ class LoopFrame:
 
     def capture(self, scope: Scope) -> None:
         for path, loop in self.names.items():
-            found = scope.at(path)
-            if found is not None and found is not loop:
-                loop.rounds.append(found)
+            binding = scope.at(path)
+            if binding is not None and binding is not loop:
+                loop.rounds.append(binding)
             else:
                 self.kept.add(path)
 

@@ -150,15 +150,15 @@ class Module:
 
     def _declared(self, rows: list[int]) -> frozenset[str]:
         """The names in the `global` statements that stand in some rows."""
-        found: set[str] = set()
+        names: set[str] = set()
         for row in rows:
             body = self.source.tree.body
             while body:
                 node = body[_index(body, row)]
                 if isinstance(node, ast.Global):
-                    found.update(node.names)
+                    names.update(node.names)
                 body = block_at(node, row)
-        return frozenset(found)
+        return frozenset(names)
 
     def close(self) -> None:
         """Take apart what refers to itself, so that memory is given back without the cyclic
@@ -241,7 +241,7 @@ class Module:
         while len(around) > 1 and not around[-1].body[0].lineno <= row <= _end(around[-1].body[-1]):
             around.pop()
         block = around[-1]
-        body, found = block.body, block.computed
+        body, computed = block.body, block.computed
         while body:
             index = block.index = _index(body, row, block.index)
             node = body[index]
@@ -254,27 +254,27 @@ class Module:
             ):
                 return None
             if parts is not _nothing:
-                found = found + parts(node)
+                computed = computed + parts(node)
             body = block_at(node, row)
             if body:
-                block = _Surrounding(body, found)
+                block = _Surrounding(body, computed)
                 around.append(block)
-        return found
+        return computed
 
     def statements_at(self, row: int) -> list[ast.stmt]:
         """The statements that hold a row, the outermost first; [] where it is not in one alone: in
         none, in several, or at decorators.
         """
-        found: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         body = self.source.tree.body
         while body:
             index = _index(body, row)
             node = body[index]
             if not node.lineno <= row <= _end(node) or index and _end(body[index - 1]) >= row:
                 return []
-            found.append(node)
+            statements.append(node)
             body = block_at(node, row)
-        return found
+        return statements
 
     def _calls_on(self, row: int, name: str) -> bool:
         """Whether something whose name ends in `name` may be called on a row: a definition of that
@@ -283,8 +283,8 @@ class Module:
         computed = self.computed(row)
         if computed is None:
             return True
-        for one in computed:
-            for node in nodes_in(one):
+        for expression in computed:
+            for node in nodes_in(expression):
                 if type(node) is CALL and leaf(node.func) == name:
                     return True
         return False
@@ -319,10 +319,10 @@ class Module:
 
     def expressions(self, row: int, interpreter: Evaluator) -> list[tuple[ast.AST, Point]]:
         """The noted expressions that touch a row, each with the point where it stands."""
-        found = self._expressions.get(row)
-        if found is not None:
-            return found
-        found, scopes = [], self.scopes_of_row(row, interpreter)
+        expressions = self._expressions.get(row)
+        if expressions is not None:
+            return expressions
+        expressions, scopes = [], self.scopes_of_row(row, interpreter)
         for scope in scopes:
             statements = scope.statements  # in the order of the text
             index = _begun(statements, row)
@@ -330,19 +330,19 @@ class Module:
                 index -= 1
                 node, time = statements[index]
                 if _end(node) >= row:
-                    found.append((node, Point(scope, time)))
+                    expressions.append((node, Point(scope, time)))
                 elif node.lineno != row:
                     break
         if scopes:
-            self._expressions[row] = found
-        return found
+            self._expressions[row] = expressions
+        return expressions
 
     def calls_to(self, name: str, interpreter: Evaluator) -> list[tuple[ast.Call, Point]]:
         """Every call in this file whose callee ends in `name`."""
         if name in self._calls:
             return self._calls[name]
-        found: list[tuple[ast.Call, Point]] = []
-        self._calls[name] = found
+        calls: list[tuple[ast.Call, Point]] = []
+        self._calls[name] = calls
         seen: set[ast.AST] = set()
         walked: set[ast.AST] = set()
         for row in self.source.rows_calling((name,)):
@@ -355,5 +355,5 @@ class Module:
                 for node, where in interpreter.calls_in(expression, name, point):
                     if node not in seen:
                         seen.add(node)
-                        found.append((node, where))
-        return found
+                        calls.append((node, where))
+        return calls

@@ -156,9 +156,9 @@ class InPlace(Binding):
         ):
             return held
         changed = self.changed.value(interpreter)
-        made = held.origin
+        origin = held.origin
         # other functions of NumPy make scalars of scalars
-        array = isinstance(made, Site) and made.name in _MAKING
+        array = isinstance(origin, Site) and origin.name in _MAKING
         # it keeps its dtype, to which the numbers are rounded
         if held.kind == "array" and held.dtype is not None:
             lo, hi = rounded(changed.lo, held.dtype), rounded(changed.hi, held.dtype)
@@ -176,18 +176,22 @@ class InPlace(Binding):
         stack: list[Binding | None] = [self.base]
         seen: set[Binding] = set()
         while stack and len(seen) < _MAX:
-            one = unrefined(stack.pop())
-            if one is None or one in seen:
+            binding = unrefined(stack.pop())
+            if binding is None or binding in seen:
                 continue
-            seen.add(one)
-            if isinstance(one, (Joined, Loop)):
-                stack += one.bindings if isinstance(one, Joined) else [one.entry, *one.rounds]
-            elif isinstance(one, InPlace):
-                stack.append(one.base)
+            seen.add(binding)
+            if isinstance(binding, (Joined, Loop)):
+                stack += (
+                    binding.bindings
+                    if isinstance(binding, Joined)
+                    else [binding.entry, *binding.rounds]
+                )
+            elif isinstance(binding, InPlace):
+                stack.append(binding.base)
             elif (
-                isinstance(one, Assigned)
+                isinstance(binding, Assigned)
                 and len(seen) > 1
-                and one.value(interpreter).kind == "array"
+                and binding.value(interpreter).kind == "array"
             ):
                 return True
         return False
@@ -225,11 +229,11 @@ def parted(bound: dict[str, Binding], function: Any) -> dict[str, Binding]:
         for name, binding in bound.items()
         if isinstance(binding, Assigned) and isinstance(binding.node, ast.Name)
     }
-    given = list(names.values())
-    if len(set(given)) < len(given):
+    arguments = list(names.values())
+    if len(set(arguments)) < len(arguments):
         changed = {names[name] for name in function.changed if name in names}
-        for name, one in names.items():
-            if one in changed and given.count(one) > 1:
+        for name, argument in names.items():
+            if argument in changed and arguments.count(argument) > 1:
                 bound[name] = Lent(bound[name])
     return bound
 
@@ -240,33 +244,36 @@ def lent(call: ast.Call, function: Any) -> list[str]:
     if not changed:
         return []
     spec = function.node.args
-    given = [
+    arguments = [
         *zip([one.arg for one in (*spec.posonlyargs, *spec.args)], call.args),
         *[(one.arg, one.value) for one in call.keywords],
     ]
-    return [path for name, node in given if name in changed and (path := path_of(node)) is not None]
+    return [
+        path for name, node in arguments if name in changed and (path := path_of(node)) is not None
+    ]
 
 
 def objects(binding: Binding | None) -> set[Binding]:
     """The bindings that made the object which a binding stands for: of several when branches or
     rounds leave several.
     """
-    found: set[Binding] = set()
+    makers: set[Binding] = set()
     stack: list[Binding | None] = [binding]
     seen: set[Binding] = set()
     while stack and len(seen) < _MAX:
-        one = unrefined(stack.pop())
-        if one is None or one in seen:
+        reached = unrefined(stack.pop())
+        if reached is None or reached in seen:
             continue
-        seen.add(one)
-        stack += _items(one)
-        sources = copied(one.node) if isinstance(one, Assigned) else []
-        if isinstance(one, (Joined, Loop)):
-            stack += one.bindings if isinstance(one, Joined) else [one.entry]
-        stack += [one.point.binding(path) for path in sources]
-        if not sources or isinstance(one.node, ast.IfExp):  # one of its branches may make an object
-            found.add(one)
-    return found
+        seen.add(reached)
+        stack += _items(reached)
+        sources = copied(reached.node) if isinstance(reached, Assigned) else []
+        if isinstance(reached, (Joined, Loop)):
+            stack += reached.bindings if isinstance(reached, Joined) else [reached.entry]
+        stack += [reached.point.binding(path) for path in sources]
+        # one of the branches may make an object
+        if not sources or isinstance(reached.node, ast.IfExp):
+            makers.add(reached)
+    return makers
 
 
 def copied(node: ast.expr) -> list[str]:
@@ -278,16 +285,18 @@ def copied(node: ast.expr) -> list[str]:
     return [path] if path else []
 
 
-def _items(one: Binding) -> list[Binding | None]:
+def _items(binding: Binding) -> list[Binding | None]:
     """What the names written in the list stand for that a loop walks over."""
-    whole, place = (one.whole, one.index) if isinstance(one, Element) else (one, None)
+    whole, place = (
+        (binding.whole, binding.index) if isinstance(binding, Element) else (binding, None)
+    )
     if isinstance(whole, Joined):  # as it was before the loop, or as a round left it
         whole = whole.bindings[0]
-    made = whole.iterable if isinstance(whole, Iterated) else None
-    if not isinstance(made, Assigned):
+    iterable = whole.iterable if isinstance(whole, Iterated) else None
+    if not isinstance(iterable, Assigned):
         return []
-    walked = _walked(made.node, place) if isinstance(place, int) else made.node
-    return [made.point.binding(path) for path in listed(walked)]
+    walked = _walked(iterable.node, place) if isinstance(place, int) else iterable.node
+    return [iterable.point.binding(path) for path in listed(walked)]
 
 
 def _walked(node: ast.expr, place: int) -> ast.expr:
@@ -472,24 +481,24 @@ def copy_items(copies: Copies, target: ast.expr, iterable: ast.expr) -> set[str]
         if several
         else [(target, iterable)]
     )
-    found: set[str] = set()
-    for one, source in pairs:
+    originals: set[str] = set()
+    for variable, source in pairs:
         names = listed(source)
-        copy(copies, path_of(one), names)
-        found.update(names)
-    return found
+        copy(copies, path_of(variable), names)
+        originals.update(names)
+    return originals
 
 
 def connected(paths: set[str], *copies: Copies) -> set[str]:
     """Paths with those that copies may have made names of the same objects."""
-    found, stack = set(paths), list(paths)
+    reached, stack = set(paths), list(paths)
     while stack:
         path = stack.pop()
         for pairs in copies:
-            more = pairs.get(path, found) - found
-            found |= more
+            more = pairs.get(path, reached) - reached
+            reached |= more
             stack += more
-    return found
+    return reached
 
 
 class Bindings:
@@ -590,12 +599,12 @@ class Bindings:
         made before or the body makes.
         """
         changed = self.changed | {array for view, array in self.views if view in self.changed}
-        found = self.paths | connected(changed, copies, self.copies, views, self.shared)
+        paths = self.paths | connected(changed, copies, self.copies, views, self.shared)
         for owner, path in self.parts:
-            found.update(
+            paths.update(
                 alias + path[len(owner) :] for alias in connected({owner}, copies, self.copies)
             )
-        return found
+        return paths
 
     def _change(self, node: ast.expr) -> None:
         path = path_of(node)

@@ -21,8 +21,8 @@ def condition(pattern: Any, subject: ast.expr) -> ast.expr | None:
         kept["condition"] = (
             test if test is None else ast.fix_missing_locations(ast.copy_location(test, pattern))
         )
-    found: ast.expr | None = kept["condition"]
-    return found
+    expression: ast.expr | None = kept["condition"]
+    return expression
 
 
 def _condition(pattern: Any, subject: ast.expr) -> ast.expr | None:

@@ -112,12 +112,12 @@ def spoken_of(test: Any, truth: bool) -> Spoken:
 
 
 def _found_spoken(test: ast.expr, truth: bool) -> Spoken:
-    found: dict[str, ast.expr] = {}
+    spoken: dict[str, ast.expr] = {}
     for node, _, _ in facts(test, truth):
         path = path_of(node)
-        if path is not None and path not in found:
-            found[path] = node
-    return tuple(found.items())
+        if path is not None and path not in spoken:
+            spoken[path] = node
+    return tuple(spoken.items())
 
 
 def facts(test: ast.expr, truth: bool) -> list[Fact]:
@@ -145,15 +145,15 @@ def _of_parts(test: Any, truth: bool) -> list[Fact]:
 
 
 def _of_comparison(test: ast.Compare, truth: bool) -> list[Fact]:
-    found: list[Fact] = []
+    relations: list[Fact] = []
     if truth or len(test.ops) == 1:
         left = test.left
         for operator, right in zip(test.ops, test.comparators):
             relation = _OPERATORS.get(type(operator))
             if relation:
-                found += _both_ways(left, relation if truth else NEGATED[relation], right)
+                relations += _both_ways(left, relation if truth else NEGATED[relation], right)
             left = right
-    return found
+    return relations
 
 
 def _both_ways(left: ast.expr, relation: str, right: ast.expr) -> list[Fact]:
@@ -303,10 +303,10 @@ def says_training(test: Any) -> bool | None:
 
 def _says_by_call(test: ast.Call) -> bool | None:
     """`tf.cast(training, tf.bool)`, `tf.equal(training, True)`."""
-    name, other = leaf(test.func), test.args[-1]
-    if name == "equal" and type(other) is CONSTANT and type(other.value) is bool:
+    name, operand = leaf(test.func), test.args[-1]
+    if name == "equal" and type(operand) is CONSTANT and type(operand.value) is bool:
         said = says_training(test.args[0])
-        return said if said is None or other.value else not said
+        return said if said is None or operand.value else not said
     return says_training(test.args[0]) if name in _HANDED_ON else None
 
 
@@ -315,14 +315,14 @@ def _says_mode(test: ast.Compare) -> bool | None:
     estimator = is_mode(name)
     if len(test.ops) > 1 or not (estimator or is_training_flag(name)):
         return None
-    other, same = test.comparators[0], type(test.ops[0]) in (ast.Eq, ast.Is)
+    right, same = test.comparators[0], type(test.ops[0]) in (ast.Eq, ast.Is)
     if not estimator:
         return (
-            other.value if same and type(other) is CONSTANT and type(other.value) is bool else None
+            right.value if same and type(right) is CONSTANT and type(right.value) is bool else None
         )
     if same:
-        return ESTIMATOR_MODES.get(leaf(other))
-    return False if type(test.ops[0]) in (ast.NotEq, ast.IsNot) and leaf(other) == "TRAIN" else None
+        return ESTIMATOR_MODES.get(leaf(right))
+    return False if type(test.ops[0]) in (ast.NotEq, ast.IsNot) and leaf(right) == "TRAIN" else None
 
 
 Branch = tuple[ast.expr, "list[tuple[ast.expr, bool]]"]
@@ -343,22 +343,22 @@ def branches_of(call: ast.Call) -> list[Branch]:
     name = leaf(call.func)
     if name not in CHOOSING:
         return []
-    given = dict(zip(CHOOSING[name], call.args))
-    given.update([(one.arg, one.value) for one in call.keywords if one.arg is not None])
+    arguments = dict(zip(CHOOSING[name], call.args))
+    arguments.update([(one.arg, one.value) for one in call.keywords if one.arg is not None])
     if name == "switch_case":
-        return _of_index(given.get("branch_index"), given.get("branch_fns"))
+        return _of_index(arguments.get("branch_index"), arguments.get("branch_fns"))
     if name == "cond":
-        test = given.get("pred")
+        test = arguments.get("pred")
         return (
             [
-                (given[one], [(test, one == "true_fn")])
+                (arguments[one], [(test, one == "true_fn")])
                 for one in ("true_fn", "false_fn")
-                if one in given
+                if one in arguments
             ]
             if test is not None
             else []
         )
-    return _of_pairs(given.get("pred_fn_pairs"), given.get("default"))
+    return _of_pairs(arguments.get("pred_fn_pairs"), arguments.get("default"))
 
 
 def _of_index(index: ast.expr | None, functions: ast.expr | None) -> list[Branch]:
@@ -394,12 +394,12 @@ def _of_pairs(pairs: ast.expr | None, default: ast.expr | None) -> list[Branch]:
         )
     if not listed or len(listed) < count:
         return []  # some are not written here
-    found: list[Branch] = []
+    branches: list[Branch] = []
     failed: list[tuple[ast.expr, bool]] = []
     for test, run in listed:
-        found.append((run, [*(() if isinstance(pairs, ast.Dict) else failed), (test, True)]))
+        branches.append((run, [*(() if isinstance(pairs, ast.Dict) else failed), (test, True)]))
         failed.append((test, False))
-    return [*found, (default, failed)] if default is not None else found
+    return [*branches, (default, failed)] if default is not None else branches
 
 
 def for_evaluation(node: Any) -> ast.expr | None:
@@ -421,37 +421,40 @@ def for_evaluation(node: Any) -> ast.expr | None:
     return None if said is None else args[2] if said else args[1]
 
 
-def spelt_out(test: Any, name: str, made: ast.expr) -> Any:
+def spelt_out(test: Any, name: str, expression: ast.expr) -> Any:
     """A test with an expression in the place of the name that it has; made once, for what tests say
     is kept with them.
     """
     kept: dict[Any, Any] = test.__dict__.setdefault("spelt_out", {})
-    if (name, made) not in kept:
-        kept[name, made] = _with_expression(test, name, made)
-    return kept[name, made]
+    if (name, expression) not in kept:
+        kept[name, expression] = _with_expression(test, name, expression)
+    return kept[name, expression]
 
 
-def _with_expression(test: Any, name: str, made: ast.expr) -> Any:
+def _with_expression(test: Any, name: str, expression: ast.expr) -> Any:
     kind = type(test)
     if kind is ast.Name and test.id == name:
-        return made
+        return expression
     if kind is ast.Compare:
         left, *others = [
-            _with_expression(one, name, made) for one in (test.left, *test.comparators)
+            _with_expression(one, name, expression) for one in (test.left, *test.comparators)
         ]
         return ast.copy_location(ast.Compare(left, test.ops, others), test)
     if kind is ast.UnaryOp:
         return ast.copy_location(
-            ast.UnaryOp(test.op, _with_expression(test.operand, name, made)), test
+            ast.UnaryOp(test.op, _with_expression(test.operand, name, expression)), test
         )
     if kind is ast.BoolOp:
         return ast.copy_location(
-            ast.BoolOp(test.op, [_with_expression(one, name, made) for one in test.values]), test
+            ast.BoolOp(test.op, [_with_expression(one, name, expression) for one in test.values]),
+            test,
         )
     if kind is ast.Call:
         return ast.copy_location(
             ast.Call(
-                test.func, [_with_expression(one, name, made) for one in test.args], test.keywords
+                test.func,
+                [_with_expression(one, name, expression) for one in test.args],
+                test.keywords,
             ),
             test,
         )

@@ -106,8 +106,11 @@ class Scope:
         key = (path, first)
         known = self._later.get(key)
         if known is None or known[0] != count:
-            found = list(dict.fromkeys([b for b in entry.bindings()[first:] if b is not None]))
-            known = (count, Joined(found) if len(found) > 1 else found[0] if found else None)
+            bindings = list(dict.fromkeys([b for b in entry.bindings()[first:] if b is not None]))
+            known = (
+                count,
+                Joined(bindings) if len(bindings) > 1 else bindings[0] if bindings else None,
+            )
             self._later[key] = known
         return known[1]
 
@@ -196,9 +199,9 @@ class Point:
         deferred = False  # a function's body runs later than its definition
         while point is not None:
             if point.over is not None:
-                found = point.over.get(path)
-                if found is not None:
-                    return found
+                binding = point.over.get(path)
+                if binding is not None:
+                    return binding
                 deferred = deferred or point.later
                 if point.outer is not None:
                     point = point.outer
@@ -230,9 +233,9 @@ class Point:
         """The binding of `self.x` or `w['k']`, unless its root was bound again later."""
         point: Point | None = self
         while point is not None and point.over is not None:
-            found = point.over.get(path)
-            if found is not None:
-                return found
+            binding = point.over.get(path)
+            if binding is not None:
+                return binding
             point = point.outer
         if point is None:
             return None
@@ -267,11 +270,11 @@ class Binding:
                 if tentative is not None:
                     return tentative
             mark = len(interpreter.reads)
-            found = self.compute(interpreter)
+            value = self.compute(interpreter)
             if len(interpreter.reads) != mark:
-                interpreter.hold(self, found, mark)
-                return found
-            self.kept = found
+                interpreter.hold(self, value, mark)
+                return value
+            self.kept = value
         return self.kept
 
     def compute(self, interpreter: Evaluator) -> Value:
@@ -298,8 +301,8 @@ def from_the_beginning(binding: Binding, interpreter: Evaluator) -> None:
         chain.append(before)
         before = before.before
     if len(chain) > _LONG_CHAIN:
-        for one in reversed(chain):
-            one.value(interpreter)
+        for earlier in reversed(chain):
+            earlier.value(interpreter)
 
 
 class Fixed(Binding):
@@ -406,21 +409,21 @@ class Refined(Binding):
         return self.base
 
 
-def adds(computed: bool, found: list[Value]) -> bool:
-    """Whether one more value, of which one arrives, may add to what is known of those `found`.
+def adds(computed: bool, values: list[Value]) -> bool:
+    """Whether one more value, of which one arrives, may add to what is known of those `values`.
     Beside a vague one only what is `computed` is asked for: it may be shown there that any number
     arrives, or NaN, or Inf. What other names hold is taken to add nothing.
     """
-    return computed or not any([value.vague for value in found])
+    return computed or not any([value.vague for value in values])
 
 
 def heard(bindings: list[Binding], interpreter: Evaluator) -> list[Value]:
     """The values of bindings of which one holds, but for those that add nothing."""
-    found: list[Value] = []
+    values: list[Value] = []
     for binding in bindings:
-        if adds(binding.computed, found):
-            found.append(binding.value(interpreter))
-    return found
+        if adds(binding.computed, values):
+            values.append(binding.value(interpreter))
+    return values
 
 
 class Joined(Binding):
@@ -444,9 +447,9 @@ class Joined(Binding):
 
     @property
     def before(self) -> Binding | None:
-        for one in self.bindings:
-            if isinstance(one, (Joined, Refined)):
-                return one
+        for binding in self.bindings:
+            if isinstance(binding, (Joined, Refined)):
+                return binding
         return None
 
 
@@ -628,11 +631,11 @@ def refinements(
     stand for the same.
     """
     if not may_be_mask(test, truth):
-        found = [(node, path, test, point) for path, node in spoken_of(test, truth)]
-        for node, _, _, _ in found[:_MAX_TESTS]:
+        refined = [(node, path, test, point) for path, node in spoken_of(test, truth)]
+        for node, _, _, _ in refined[:_MAX_TESTS]:
             if type(node) is ast.Name:
-                found += _by_extreme(node.id, test, truth, point)
-        return found
+                refined += _by_extreme(node.id, test, truth, point)
+        return refined
     return [
         (node, path, one, then)
         for one, then in _tests_of(test, truth, point)
@@ -647,20 +650,20 @@ def _by_extreme(
     """What a test of the least of some elements, which has a name, says of all of them:
     `lo = tf.reduce_min(x)`.
     """
-    made = unrefined(point.lookup(name))
+    extreme = unrefined(point.lookup(name))
     if (
-        not isinstance(made, Assigned)
-        or type(made.node) is not ast.Call
-        or leaf(made.node.func) not in EXTREMES
+        not isinstance(extreme, Assigned)
+        or type(extreme.node) is not ast.Call
+        or leaf(extreme.node.func) not in EXTREMES
     ):
         return []
-    if made.point.scope is not point.scope or made.point.over is not None:
+    if extreme.point.scope is not point.scope or extreme.point.over is not None:
         return []
-    written = spelt_out(test, name, made.node)
+    written = spelt_out(test, name, extreme.node)
     return [
         (node, path, written, point)
         for path, node in spoken_of(written, truth)
-        if path != name and unrefined(made.point.binding(path)) is unrefined(point.binding(path))
+        if path != name and unrefined(extreme.point.binding(path)) is unrefined(point.binding(path))
     ]
 
 
@@ -671,23 +674,23 @@ def _tests_of(test: ast.expr, truth: bool, point: Point) -> list[tuple[ast.expr,
     tests = [(test, point)]
     queue = [(test, True, point)]
     while queue and len(tests) < _MAX_TESTS:
-        one, same, then = queue.pop()
-        part = inverse_of(one)
+        candidate, same, then = queue.pop()
+        part = inverse_of(candidate)
         if part is not None:
             queue.append((part, not same, then))
-        elif isinstance(one, ast.Name):
-            made = unrefined(then.lookup(one.id))
+        elif isinstance(candidate, ast.Name):
+            mask = unrefined(then.lookup(candidate.id))
             if (
-                isinstance(made, Assigned)
-                and made.point.scope is point.scope
-                and made.point.over is None
+                isinstance(mask, Assigned)
+                and mask.point.scope is point.scope
+                and mask.point.over is None
             ):
-                tests.append((made.node if same else _opposite(made.node), made.point))
-                queue.append((made.node, same, made.point))
+                tests.append((mask.node if same else _opposite(mask.node), mask.point))
+                queue.append((mask.node, same, mask.point))
         else:
             queue += [
                 (part, same, then)
-                for part in parts_that_hold(one, truth == same)
+                for part in parts_that_hold(candidate, truth == same)
                 if isinstance(part, ast.Name) or inverse_of(part) is not None
             ]
     return tests

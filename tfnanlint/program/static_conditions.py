@@ -57,8 +57,8 @@ def _of_constant(test: ast.Constant, point: Point) -> bool | None:
 
 
 def _of_inverse(test: ast.UnaryOp, point: Point) -> bool | None:
-    found = outcome(test.operand, point) if isinstance(test.op, ast.Not) else None
-    return None if found is None else not found
+    truth = outcome(test.operand, point) if isinstance(test.op, ast.Not) else None
+    return None if truth is None else not truth
 
 
 def _of_both(test: ast.BoolOp, point: Point) -> bool | None:
@@ -68,41 +68,41 @@ def _of_both(test: ast.BoolOp, point: Point) -> bool | None:
 
 
 def _of_path(test: Any, point: Point) -> bool | None:
-    given = _handed(test, point)
-    if given is not None and isinstance(given.node, ast.Constant):
-        return bool(given.node.value)
-    return True if given is not None and _function(given) else None
+    argument = _handed(test, point)
+    if argument is not None and isinstance(argument.node, ast.Constant):
+        return bool(argument.node.value)
+    return True if argument is not None and _function(argument) else None
 
 
 def _of_comparison(test: ast.Compare, point: Point) -> bool | None:
     left: Any = test.left
-    relation, other = type(test.ops[0]), test.comparators[0]
+    relation, right = type(test.ops[0]), test.comparators[0]
     if len(test.ops) > 1:
         return None
     if _names_backend(left, point):
-        return _of_backend(relation, other, point)
+        return _of_backend(relation, right, point)
     if type(left) not in _PATHS:
         return None
-    if relation in _SAME and type(other) is CONSTANT:
-        given = _handed(left, point)
-        same = _is(given, other.value) if given is not None else None
+    if relation in _SAME and type(right) is CONSTANT:
+        argument = _handed(left, point)
+        same = _is(argument, right.value) if argument is not None else None
         return None if same is None else same is _SAME[relation]
     if relation in _AMONG:
-        given = _handed(left, point)
+        argument = _handed(left, point)
         stands = (
-            given is not None
-            and isinstance(given.node, ast.Constant)
-            and given.node.value in _listed(other, point)
+            argument is not None
+            and isinstance(argument.node, ast.Constant)
+            and argument.node.value in _listed(right, point)
         )
         return _AMONG[relation] if stands else None
     return None
 
 
-def _of_backend(relation: type, other: Any, point: Point) -> bool | None:
+def _of_backend(relation: type, right: Any, point: Point) -> bool | None:
     """What a test of the name of Keras's backend comes to under TensorFlow."""
-    if relation in _SAME and isinstance(other, ast.Constant):
-        return (other.value == "tensorflow") is _SAME[relation]
-    names = _listed(other, point) if relation in _AMONG else []
+    if relation in _SAME and isinstance(right, ast.Constant):
+        return (right.value == "tensorflow") is _SAME[relation]
+    names = _listed(right, point) if relation in _AMONG else []
     return ("tensorflow" in names) is _AMONG[relation] if names else None
 
 
@@ -126,10 +126,10 @@ def _of_call(test: ast.Call, point: Point) -> bool | None:
         or type(args[0]) not in _PATHS
     ):
         return None
-    given, kinds = _handed(args[0], point) if point.lookup(asked) is None else None, args[1:]
-    if given is None or len(kinds) != (asked == "isinstance"):
+    argument, kinds = _handed(args[0], point) if point.lookup(asked) is None else None, args[1:]
+    if argument is None or len(kinds) != (asked == "isinstance"):
         return None
-    return _is_one_of(given, kinds[0]) if kinds else _callable(given)
+    return _is_one_of(argument, kinds[0]) if kinds else _callable(argument)
 
 
 _PATHS: Final = frozenset((ast.Name, ast.Attribute))
@@ -146,16 +146,18 @@ _OUTCOMES: Final[dict[type, Callable[[Any, Point], bool | None]]] = {
 }
 
 
-def _function(given: Assigned) -> bool:
-    return isinstance(given.node, ast.Lambda) or _named_function(given.node, given.point)
+def _function(argument: Assigned) -> bool:
+    return isinstance(argument.node, ast.Lambda) or _named_function(argument.node, argument.point)
 
 
-def _callable(given: Assigned) -> bool | None:
+def _callable(argument: Assigned) -> bool | None:
     """Whether what is written in a call can be called."""
-    return False if isinstance(given.node, _NEVER_CALLED) else True if _function(given) else None
+    return (
+        False if isinstance(argument.node, _NEVER_CALLED) else True if _function(argument) else None
+    )
 
 
-def _is_one_of(given: Assigned, kinds: ast.expr) -> bool | None:
+def _is_one_of(argument: Assigned, kinds: ast.expr) -> bool | None:
     """Whether what is written in a call is of a type that Python has: of what else there are,
     constants and functions may be, too.
     """
@@ -163,11 +165,11 @@ def _is_one_of(given: Assigned, kinds: ast.expr) -> bool | None:
         one.id if isinstance(one, ast.Name) else ""
         for one in (kinds.elts if isinstance(kinds, ast.Tuple) else [kinds])
     ]
-    if isinstance(given.node, ast.Constant):
-        own = [kind.__name__ for kind in type(given.node.value).__mro__[:-1]]  # True is an int
+    if isinstance(argument.node, ast.Constant):
+        own = [kind.__name__ for kind in type(argument.node.value).__mro__[:-1]]  # True is an int
         if any(name in own for name in named):
             return True
-    elif not _function(given):
+    elif not _function(argument):
         return None
     return False if all(name in _TYPES for name in named) else None
 
@@ -188,14 +190,14 @@ def _listed(node: ast.expr, point: Point) -> list[Any]:
     return [key.value for key in keys if isinstance(key, ast.Constant)]
 
 
-def _is(given: Assigned, value: Any) -> bool | None:
+def _is(argument: Assigned, value: Any) -> bool | None:
     """Whether what is written in a call is a constant."""
-    node = given.node
+    node = argument.node
     if isinstance(node, ast.Constant) and (
         type(node.value) is type(value) or value is None or node.value is None
     ):
         return bool(node.value == value)
-    return False if value is None and _never_none(node, given.point) else None
+    return False if value is None and _never_none(node, argument.point) else None
 
 
 def _never_none(node: ast.expr, point: Point) -> bool:
@@ -217,8 +219,8 @@ def _named_function(node: ast.expr, point: Point) -> bool:
     if _imported(node, point) in TABLE:
         return True
     binding = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
-    made = binding.kept if isinstance(binding, Fixed) else None
-    return made is not None and made.kind in ("function", "class")
+    value = binding.kept if isinstance(binding, Fixed) else None
+    return value is not None and value.kind in ("function", "class")
 
 
 def _imported(node: ast.expr, point: Point) -> str:
@@ -234,20 +236,21 @@ def _handed(name: ast.Name | ast.Attribute, point: Point) -> Assigned | None:
     """What a call that is being followed hands over under a name, or the call that made the object
     whose attribute this is, as it is written there; None where it is neither.
     """
-    given = _given(name, point)
-    if not isinstance(given, Assigned):
+    argument = _given(name, point)
+    if not isinstance(argument, Assigned):
         return None
-    while isinstance(given.node, ast.IfExp):  # `self.norm = LayerNormalization() if norm else None`
-        chosen = outcome(given.node.test, given.point)
+    # `self.norm = LayerNormalization() if norm else None`
+    while isinstance(argument.node, ast.IfExp):
+        chosen = outcome(argument.node.test, argument.point)
         if chosen is None:
-            return given
-        given = Assigned(given.node.body if chosen else given.node.orelse, given.point)
+            return argument
+        argument = Assigned(argument.node.body if chosen else argument.node.orelse, argument.point)
     before = (
-        _handed(given.node, given.point)
-        if isinstance(given.node, (ast.Name, ast.Attribute))
+        _handed(argument.node, argument.point)
+        if isinstance(argument.node, (ast.Name, ast.Attribute))
         else None
     )
-    return before or given
+    return before or argument
 
 
 def _given(name: ast.Name | ast.Attribute, point: Point) -> Binding | None:
@@ -255,8 +258,8 @@ def _given(name: ast.Name | ast.Attribute, point: Point) -> Binding | None:
     binding = unrefined(point.lookup(node.id)) if type(node) is NAME else None
     if not isinstance(binding, Handed):
         return None
-    given = unrefined(binding.binding)
+    argument = unrefined(binding.binding)
     if node is name:
-        return given
-    owner = given.kept.obj if isinstance(given, Fixed) and given.kept is not None else None
+        return argument
+    owner = argument.kept.obj if isinstance(argument, Fixed) and argument.kept is not None else None
     return unrefined(owner.given.get(name.attr)) if isinstance(owner, Instance) else None

@@ -91,16 +91,16 @@ class Disk(FileSystem):
         repository = _repository_around(directory)
         if repository:
             return repository
-        found, gap, folder = directory, 0, directory
+        outermost, gap, folder = directory, 0, directory
         home = os.path.expanduser("~")
         while gap <= _MAX_GAP and folder not in (home, os.path.dirname(folder)):
             names = _names(folder)
             is_paper = any(name.lower().startswith(_PAPERS) for name in names)
             is_source = gap == 0 and any(name.endswith(SOURCES) for name in names)
             gap = 0 if is_paper or is_source else gap + 1
-            found = folder if gap == 0 else found
+            outermost = folder if gap == 0 else outermost
             folder = os.path.dirname(folder)
-        return found
+        return outermost
 
 
 class Memory(FileSystem):

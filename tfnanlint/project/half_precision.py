@@ -70,12 +70,12 @@ def setters_of(
     if not asking:
         return {}
     imports, importers = _imports(texts, importing)
-    found: dict[str, list[str]] = {}
+    setters_by_path: dict[str, list[str]] = {}
     for path in asking:
         programs = [one for one in _reached([path], importers) if not holds_tests(one)]
-        for one in _reached(programs, imports):
-            found.setdefault(one, []).append(path)
-    return {path: tuple(setters) for path, setters in found.items()}
+        for reached in _reached(programs, imports):
+            setters_by_path.setdefault(reached, []).append(path)
+    return {path: tuple(setters) for path, setters in setters_by_path.items()}
 
 
 def _imports(
@@ -97,14 +97,14 @@ def _imports(
 
 def _reached(starts: Iterable[str], arrows: Mapping[str, list[str]]) -> dict[str, None]:
     """Some files and those that arrows lead to from there, in order."""
-    found: dict[str, None] = {}
+    reached: dict[str, None] = {}
     queue = list(starts)
     while queue:
         path = queue.pop()
-        if path not in found:
-            found[path] = None
+        if path not in reached:
+            reached[path] = None
             queue += arrows.get(path, ())
-    return found
+    return reached
 
 
 def _stem(path: str) -> bytes:

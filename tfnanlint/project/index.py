@@ -221,13 +221,13 @@ def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
     where they are too many to be of use, with the asking file among them or not.
     """
     called, own = name.encode(), os.fsencode(os.path.basename(top))
-    found: list[str] = []
+    callers: list[str] = []
     for path, data in _importing(top).get(os.fsencode(leaf), ()):
         if _calls(data, called, own):
-            found.append(path)
-            if len(found) > MAX_IMPORTERS + 1:
+            callers.append(path)
+            if len(callers) > MAX_IMPORTERS + 1:
                 break
-    return tuple(found)
+    return tuple(callers)
 
 
 def _calls(data: bytes, name: bytes, own: bytes) -> bool:
@@ -269,12 +269,12 @@ def _importing(top: str) -> dict[bytes, list[tuple[str, bytes]]]:
     """Every word in the import statements below a folder, with the files that hold it; {} for a
     tree too large to search.
     """
-    found: dict[bytes, list[tuple[str, bytes]]] = {}
+    files_by_word: dict[bytes, list[tuple[str, bytes]]] = {}
     own = os.fsencode(os.path.basename(top))
     for path, data in _texts(top).items():
         for word in _imported(data, own):
-            found.setdefault(word, []).append((path, data))
-    return found
+            files_by_word.setdefault(word, []).append((path, data))
+    return files_by_word
 
 
 @lru_cache(maxsize=MAX_TREE_FILES)
@@ -282,18 +282,18 @@ def _imported(data: bytes, own: bytes) -> frozenset[bytes]:
     """Every word in the import statements of a file, but for those that import from elsewhere;
     `own` is the package that it is in.
     """
-    found: set[bytes] = set()
+    words: set[bytes] = set()
     place = data.find(b"import")
     while place >= 0:
         statement = _IMPORTS.match(data, data.rfind(b"\n", 0, place) + 1)
         if statement is not None and (
             statement[1] not in _ELSEWHERE or statement[1] == own or b";" in statement[0]
         ):
-            found.update(_WORD.findall(statement[0]))
+            words.update(_WORD.findall(statement[0]))
         place = data.find(
             b"import", max(place + 6, statement.end() if statement is not None else 0)
         )
-    return frozenset(found)
+    return frozenset(words)
 
 
 _OTHER = re.compile(rb"(?:hparams|params|config)\.(\w+)")
@@ -304,25 +304,25 @@ def _settings_once(top: str, name: str) -> tuple[float, ...]:
     """The numbers that files below a folder set a setting to, other settings that it is set to
     included; () where there are none, or one of them is not known.
     """
-    found: list[float] = []
+    numbers: list[float] = []
     queue, seen = [name.encode()], {name.encode()}
     while queue:
         asked = queue.pop()
         for text in _set_to(top).get(asked, ()):
-            other = _OTHER.fullmatch(text)
-            if other is not None:
-                queue += {other[1]} - seen
-                seen.add(other[1])
+            reference = _OTHER.fullmatch(text)
+            if reference is not None:
+                queue += {reference[1]} - seen
+                seen.add(reference[1])
             elif (
                 text != b"None"
                 and not text.endswith(b"." + asked)
                 and text.count(b"(") >= text.count(b")")
             ):
                 try:
-                    found.append(float(text))
+                    numbers.append(float(text))
                 except ValueError:
                     return ()
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(numbers))
 
 
 @lru_cache(maxsize=4096)
@@ -339,11 +339,11 @@ def _half_setters(top: str) -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=2)
 def _set_to(top: str) -> dict[bytes, list[bytes]]:
     """The settings of the files below a folder, each with the expressions that it is set to."""
-    found: dict[bytes, list[bytes]] = {}
+    settings: dict[bytes, list[bytes]] = {}
     for data in _texts(top).values():
         for name, texts in _set_in(data).items():
-            found[name] = found.get(name, []) + texts
-    return found
+            settings[name] = settings.get(name, []) + texts
+    return settings
 
 
 _set_in = lru_cache(maxsize=MAX_TREE_FILES)(set_in)
@@ -370,16 +370,16 @@ def _below(path: str, top: str) -> bool:
 
 
 def _searched(top: str) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    texts: dict[str, bytes] = {}
     total = 0
     for path in _files.sources_below(top):
         data = _bytes(path)
         total += len(data)
-        found[path] = data
-        if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
+        texts[path] = data
+        if total > MAX_TREE_BYTES or len(texts) > MAX_TREE_FILES:
             return {}
-    found.update((path, _bytes(path)) for path in _scripts(top))
-    return found
+    texts.update((path, _bytes(path)) for path in _scripts(top))
+    return texts
 
 
 def _scripts(top: str) -> list[str]:
@@ -403,20 +403,20 @@ def _program_texts(top: str) -> dict[str, bytes]:
     if top not in _programs:
         if len(_programs) > 1:
             _programs.clear()
-        found: dict[str, bytes] = {}
+        texts: dict[str, bytes] = {}
         total = 0
         for path in _files.sources_below(top, (".py", NOTEBOOK)):
             is_notebook = path.endswith(NOTEBOOK)
             limit = MAX_NOTEBOOK_BYTES if is_notebook else MAX_FILE_BYTES
             stamp, data = _files.stamp(path), _bytes(path, limit)
-            found[path] = _written_in(data) if is_notebook else data
+            texts[path] = _written_in(data) if is_notebook else data
             total += len(data) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
-            if total > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
-                found = {}
+            if total > MAX_TREE_BYTES or len(texts) > MAX_TREE_FILES:
+                texts = {}
                 break
-        _programs[top] = found
-        if found:
-            found.update((path, _bytes(path)) for path in _shown if _below(path, top))
+        _programs[top] = texts
+        if texts:
+            texts.update((path, _bytes(path)) for path in _shown if _below(path, top))
     return _programs[top]
 
 
@@ -756,9 +756,11 @@ class Project:
         first = dotted.split(".", 1)[0]
         if is_foreign(first) and package.split(".", 1)[0] != first:
             return None, ""
-        found = self._descend(root, dotted)
+        from_root = self._descend(root, dotted)
         return (
-            found if found[0] is not None or root == directory else self._descend(directory, dotted)
+            from_root
+            if from_root[0] is not None or root == directory
+            else self._descend(directory, dotted)
         )
 
     def importers(self, importer: str, name: str) -> list[Module]:
@@ -782,8 +784,8 @@ class Project:
         leaf = package.rsplit(".", 1)[-1] if stem == "__init__" else stem
         if not self.path or not leaf:
             return []
-        found = [other for other in self._ask("callers", top, leaf, name) if other != path]
-        return found if len(found) <= MAX_IMPORTERS else []
+        callers = [other for other in self._ask("callers", top, leaf, name) if other != path]
+        return callers if len(callers) <= MAX_IMPORTERS else []
 
     def settings(self, importer: str, name: str) -> tuple[float, ...]:
         """The numbers that the project around a file sets a setting to; () when it is not known."""
@@ -846,10 +848,10 @@ class Project:
 
     def _path(self, importer: str) -> str:
         """The absolute path of a file that asks; the same few ask often."""
-        found = self._absolute.get(importer)
-        if found is None:
-            found = self._absolute[importer] = os.path.abspath(importer)
-        return found
+        path = self._absolute.get(importer)
+        if path is None:
+            path = self._absolute[importer] = os.path.abspath(importer)
+        return path
 
     def module_or_own(self, path: str) -> Module | None:
         """The module of a file of the project, the linted file's included."""

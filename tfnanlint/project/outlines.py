@@ -300,8 +300,8 @@ class Outline:
 
     def _head(self, node: Any, owner: str, name: str) -> None:
         """Read what stands around the body of a definition."""
-        for one in node.decorator_list:
-            self._expression(one, owner)
+        for decorator in node.decorator_list:
+            self._expression(decorator, owner)
         if type(node) is ast.ClassDef:
             for base in node.bases:
                 self._expression(base, name)
@@ -317,14 +317,14 @@ class Outline:
 
     def _expression(self, node: ast.AST, owner: str) -> None:
         based: set[int] = set()  # names that are loaded for an attribute
-        for one in nodes_in(node):
-            kind: Any = type(one)
+        for part in nodes_in(node):
+            kind: Any = type(part)
             if kind is ast.Attribute:
-                self._attribute(one, owner, based)
+                self._attribute(part, owner, based)
             elif kind is ast.Name:
-                self._name(one, owner, based)
+                self._name(part, owner, based)
             elif kind is ast.Call:
-                self._call(one, owner)
+                self._call(part, owner)
 
     def _attribute(self, node: Any, owner: str, based: set[int]) -> None:
         root = node.value
@@ -500,11 +500,11 @@ _HANDLING: Final = frozenset((ast.ExceptHandler, ast.match_case))
 
 def _handlers(node: Any) -> list[ast.AST]:
     """The expressions of the handlers and cases of a statement."""
-    found: list[ast.AST] = [one.type for one in getattr(node, "handlers", ()) if one.type]
+    expressions: list[ast.AST] = [one.type for one in getattr(node, "handlers", ()) if one.type]
     for case in getattr(node, "cases", ()):
-        found.append(case.pattern)
-        found += [case.guard] if case.guard is not None else []
-    return found
+        expressions.append(case.pattern)
+        expressions += [case.guard] if case.guard is not None else []
+    return expressions
 
 
 def _decorator(node: ast.expr) -> str:

@@ -106,15 +106,15 @@ class Program:
 
     def holding(self, word: str) -> list[str]:
         """The files in whose text a word stands: only these may use it."""
-        found = self._holding.get(word)
-        if found is None:
+        paths = self._holding.get(word)
+        if paths is None:
             plain, whole = word.encode(), re.compile(rb"\b%s\b" % re.escape(word).encode())
-            found = self._holding[word] = [
+            paths = self._holding[word] = [
                 path
                 for path, data in self.texts.items()
                 if plain in data and whole.search(data) is not None
             ]
-        return found
+        return paths
 
     def defining(self, name: str) -> list[str]:
         """The files that may define a class of a name, as their text tells."""
@@ -123,16 +123,16 @@ class Program:
 
     def may_import(self, stem: str) -> list[str]:
         """The files that may import what has a name, as their text tells."""
-        found = self._importing.get(stem)
-        if found is None:
+        paths = self._importing.get(stem)
+        if paths is None:
             plain = stem.encode()
             named = re.compile(_IMPORTING % {b"stem": re.escape(plain)})
-            found = self._importing[stem] = [
+            paths = self._importing[stem] = [
                 path
                 for path, data in self.texts.items()
                 if plain in data and named.search(data) is not None
             ]
-        return found
+        return paths
 
     @property
     def starring(self) -> list[str]:
@@ -259,9 +259,9 @@ class Reach:
     def _importers(self, path: str) -> Iterator[str]:
         """The files whose import statements have the name of a file."""
         stem = stem_of(path)
-        for other in self._program.may_import(stem):
-            if other != path and self._imports(other, stem):
-                yield other
+        for importer in self._program.may_import(stem):
+            if importer != path and self._imports(importer, stem):
+                yield importer
 
     def _imports(self, path: str, word: str) -> bool:
         """Whether a file imports something with a name from the program."""
@@ -349,14 +349,14 @@ class Reach:
 
     def _holders(self, path: str, name: str) -> set[str]:
         """The modules of which a function of a file may be an attribute."""
-        found = {stem_of(path)}
-        for other in self._program.holding(name):
-            if self._imports(other, name):
-                found.add(stem_of(other))
-        for other in self._program.starring:
-            if self._outline(other).stars:
-                found.add(stem_of(other))
-        return found
+        stems = {stem_of(path)}
+        for importer in self._program.holding(name):
+            if self._imports(importer, name):
+                stems.add(stem_of(importer))
+        for importer in self._program.starring:
+            if self._outline(importer).stars:
+                stems.add(stem_of(importer))
+        return stems
 
     # What is reached
 
@@ -433,10 +433,10 @@ class Reach:
 
     def _classes(self, path: str, name: str) -> Iterator[Node]:
         """The classes of a name, in one file and in others."""
-        for other in dict.fromkeys([path, *self._program.defining(name)]):
-            definition = self._outline(other).definitions.get(name)
+        for file in dict.fromkeys([path, *self._program.defining(name)]):
+            definition = self._outline(file).definitions.get(name)
             if definition is not None and definition.is_class:
-                yield other, name
+                yield file, name
 
     def _runs(self, path: str, seen: set[str]) -> bool:
         """Whether a file is a script, or one imports it."""
@@ -447,8 +447,8 @@ class Reach:
             self._running[path] = True
             return True
         seen.add(path)
-        for other in self._importers(path):
-            if other not in seen and self._runs(other, seen):
+        for importer in self._importers(path):
+            if importer not in seen and self._runs(importer, seen):
                 self._running[path] = True
                 return True
         return False
@@ -493,16 +493,16 @@ class Reach:
         want, or looks names of imported modules up; or a package offers it in its `__init__.py`.
         """
         stem = stem_of(path)
-        for other in self._importers(path):
-            outline = self._outline(other)
+        for importer in self._importers(path):
+            outline = self._outline(importer)
             if outline.looks_up or any(map(self._is_own, outline.handed_on(stem))):
                 return True
-            is_named = self._imports(other, name)
-            if is_named and os.path.basename(other) == _INIT:
+            is_named = self._imports(importer, name)
+            if is_named and os.path.basename(importer) == _INIT:
                 return True
-            if other in seen or not (is_named or outline.stars):
+            if importer in seen or not (is_named or outline.stars):
                 continue
-            if self._is_handed_on(other, name, (*seen, path)):
+            if self._is_handed_on(importer, name, (*seen, path)):
                 return True
         return False
 

@@ -42,23 +42,23 @@ _PARENTHESES = re.compile(rb"[()]")
 
 def set_in(data: bytes) -> dict[bytes, list[bytes]]:
     """The settings of a file, each with the expressions that it is set to."""
-    found: dict[bytes, list[bytes]] = {}
+    settings: dict[bytes, list[bytes]] = {}
     for name, text in _set(data):
-        found.setdefault(name, []).append(text.strip().rstrip(b",").strip())
-    return found
+        settings.setdefault(name, []).append(text.strip().rstrip(b",").strip())
+    return settings
 
 
 def set_to(text: str, name: str) -> tuple[float, ...]:
     """The numbers that a file sets a setting to; () where there are none, or one of them is not
     known.
     """
-    found = (
+    expressions = (
         _set_here(text).get(name.encode(), ())
         if _stated(text, name) or "_" in name and _stated(text, name.replace("_", "-"))
         else ()
     )
     try:
-        return tuple(dict.fromkeys([float(one) for one in found]))
+        return tuple(dict.fromkeys([float(one) for one in expressions]))
     except ValueError:
         return ()
 

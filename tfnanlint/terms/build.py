@@ -142,8 +142,8 @@ def _moment(value: Value, note: Note, depth: int) -> Terms | None:
 
 
 def _options(value: Value, options: tuple[Value, ...], depth: int) -> Terms:
-    found = [term for option in options for term in terms_of(option, depth - 1)]
-    distinct = tuple(dict.fromkeys(found))
+    terms = [term for option in options for term in terms_of(option, depth - 1)]
+    distinct = tuple(dict.fromkeys(terms))
     return distinct if len(distinct) <= MOST_OPTIONS else (symbol(value),)
 
 
@@ -426,12 +426,12 @@ def _applied(site: Site, value: Value, depth: int) -> Terms:
     for param in site.args:
         if param == "name":
             continue
-        given = site.value(param)
-        if param in SETTINGS or given.kind in ("string", "none", "sequence", "dtype"):
+        argument = site.value(param)
+        if param in SETTINGS or argument.kind in ("string", "none", "sequence", "dtype"):
             detail.append((param, setting(site, param, depth)))
             continue
-        terms = terms_of(given, depth - 1)
-        inner.append(terms[0] if len(terms) == 1 else symbol(given))
+        terms = terms_of(argument, depth - 1)
+        inner.append(terms[0] if len(terms) == 1 else symbol(argument))
     return (of_atom(Atom(site.op.name, tuple(inner), tuple(detail), value, site=site)),)
 
 

@@ -64,13 +64,13 @@ class Atom:
     def __hash__(self) -> int:
         return self._hash
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Atom)
-            and self._hash == other._hash
-            and self.op == other.op
-            and self.detail == other.detail
-            and self.terms == other.terms
+    def __eq__(self, operand: object) -> bool:
+        return self is operand or (
+            isinstance(operand, Atom)
+            and self._hash == operand._hash
+            and self.op == operand.op
+            and self.detail == operand.detail
+            and self.terms == operand.terms
         )
 
     @property
@@ -120,9 +120,11 @@ class Monomial:
     def __hash__(self) -> int:
         return self._hash
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Monomial) and self._hash == other._hash and self._set == other._set
+    def __eq__(self, operand: object) -> bool:
+        return self is operand or (
+            isinstance(operand, Monomial)
+            and self._hash == operand._hash
+            and self._set == operand._set
         )
 
     @property
@@ -143,12 +145,12 @@ class Monomial:
                 return exponent
         return 0.0
 
-    def times(self, other: Monomial) -> Monomial:
+    def times(self, multiplier: Monomial) -> Monomial:
         """The product of both."""
-        if not self.factors or not other.factors:
-            return self if self.factors else other
+        if not self.factors or not multiplier.factors:
+            return self if self.factors else multiplier
         exponents = dict(self.factors)
-        for atom, exponent in other.factors:
+        for atom, exponent in multiplier.factors:
             exponents[atom] = exponents.get(atom, 0.0) + exponent
         return Monomial(tuple([(a, e) for a, e in exponents.items() if e]))
 
@@ -156,9 +158,9 @@ class Monomial:
         """A power; of fractional ones the caller knows that the base is not negative."""
         return Monomial(tuple([(a, e * exponent) for a, e in self.factors]))
 
-    def over(self, other: Monomial) -> Monomial:
+    def over(self, divisor: Monomial) -> Monomial:
         """The quotient of both."""
-        return self.times(other.to_the(-1.0))
+        return self.times(divisor.to_the(-1.0))
 
     def __str__(self) -> str:
         return " ".join([f"{a}" if e == 1 else f"{a}^{number_text(e)}" for a, e in self.factors])
@@ -179,9 +181,11 @@ class Term:
     def __hash__(self) -> int:
         return self._hash
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Term) and self._hash == other._hash and self.parts == other.parts
+    def __eq__(self, operand: object) -> bool:
+        return self is operand or (
+            isinstance(operand, Term)
+            and self._hash == operand._hash
+            and self.parts == operand.parts
         )
 
     @property
@@ -252,8 +256,8 @@ def multiplied(a: Term, b: Term, a_sign: int = 0, b_sign: int = 0) -> Term:
         if number is not None:
             return scaled(right, number)
     monomial, coefficient = factored(a, a_sign)
-    other, factor = factored(b, b_sign)
-    return of_monomial(monomial.times(other), coefficient * factor)
+    multiplier, factor = factored(b, b_sign)
+    return of_monomial(monomial.times(multiplier), coefficient * factor)
 
 
 def of_monomial(monomial: Monomial, coefficient: float) -> Term:

@@ -300,7 +300,7 @@ class Evaluator:
         raise NotImplementedError
 
     def record(
-        self, made: FieldNames, positional: list[Binding], keywords: dict[str, Binding]
+        self, fields: FieldNames, positional: list[Binding], keywords: dict[str, Binding]
     ) -> Value:
         """A named tuple: a list whose elements have names."""
         raise NotImplementedError
@@ -419,7 +419,7 @@ class Evaluator:
         """What Keras gives where no dtype was asked for, in a file that sets one."""
         raise NotImplementedError
 
-    def in_its_dtype(self, layer: Any, given: Value) -> Value:
+    def in_its_dtype(self, layer: Any, argument: Value) -> Value:
         """What a layer of Keras gives, which casts what it is given: to float32, where no file says
         anything else.
         """

@@ -20,9 +20,9 @@ class Fields(tuple):
 
     @classmethod
     def named(cls, names: tuple[str, ...], elements: Iterable[Value]) -> Fields:
-        made = cls(elements)
-        made.names = names
-        return made
+        fields = cls(elements)
+        fields.names = names
+        return fields
 
     def get(self, name: str) -> Value | None:
         return self[self.names.index(name)] if name in self.names else None

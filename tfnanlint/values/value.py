@@ -415,10 +415,10 @@ NOTHING: Final = Value(INF, -INF, False, kind="nothing")
 
 def lowest(ends: list[float]) -> float:
     """The least of some bounds; -0.0 is less than 0.0, for 1 / x tells them apart."""
-    found = min(ends)
+    least = min(ends)
     return (
-        found
-        if found != 0
+        least
+        if least != 0
         else -0.0
         if any([end == 0 and math.copysign(1.0, end) < 0 for end in ends])
         else 0.0
@@ -427,10 +427,10 @@ def lowest(ends: list[float]) -> float:
 
 def highest(ends: list[float]) -> float:
     """The greatest of some bounds; 0.0 is greater than -0.0."""
-    found = max(ends)
+    greatest = max(ends)
     return (
-        found
-        if found != 0
+        greatest
+        if greatest != 0
         else 0.0
         if any([end == 0 and math.copysign(1.0, end) > 0 for end in ends])
         else -0.0
@@ -525,7 +525,7 @@ def joined_dtype(values: Iterable[Value]) -> str | None:
     """The dtype that tensors among `values` agree on; Python numbers follow the tensors, and arrays
     do where there is one.
     """
-    found = held = None
+    agreed = held = None
     tensor = array = False
     for value in values:
         dtype, kind = value.dtype, value.kind
@@ -541,11 +541,11 @@ def joined_dtype(values: Iterable[Value]) -> str | None:
             array = True
         elif kind != "number" and kind != "none":
             tensor = True
-            if dtype and found != dtype:
-                if found is not None:
+            if dtype and agreed != dtype:
+                if agreed is not None:
                     return None
-                found = dtype
-    return found if tensor else held
+                agreed = dtype
+    return agreed if tensor else held
 
 
 class Many:
@@ -595,8 +595,8 @@ def join(values: list[Value]) -> Value:
     if len(values) == 1:
         return first
     values = [v for v in values if v.kind not in ("none", "nothing")] or values
-    one = values[0]
-    lo, hi, kind, const, token = one.lo, one.hi, first.kind, first.const, first.token
+    present = values[0]
+    lo, hi, kind, const, token = present.lo, present.hi, first.kind, first.const, first.token
     zero = nan = inf = guarded = evident = emptied = False
     safe = same = one_dtype = True
     for v in values:  # one walk: this is where the analysis is most of the time
@@ -617,7 +617,7 @@ def join(values: list[Value]) -> Value:
         if const is not NO_CONSTANT and (type(v.const) is not type(const) or v.const != const):
             const = NO_CONSTANT
     if len(values) == 1 or same:
-        return one
+        return present
     lo = lowest([v.lo for v in values]) if lo == 0 else lo
     hi = highest([v.hi for v in values]) if hi == 0 else hi
     if inf and (lo == -INF) != (hi == INF) and _infinite_beyond(values, hi == INF):
@@ -655,8 +655,8 @@ def _truth_or_number(values: list[Value]) -> bool:
     """Whether some are tensors of truth values and some are not, of which the same arithmetic makes
     other numbers: True * 2.0 is True.
     """
-    other = any(v.kind == "number" and v.dtype != "bool" or v.kind == "array" for v in values)
-    return other and any(v.kind == "tensor" and v.dtype == "bool" for v in values)
+    numeric = any(v.kind == "number" and v.dtype != "bool" or v.kind == "array" for v in values)
+    return numeric and any(v.kind == "tensor" and v.dtype == "bool" for v in values)
 
 
 def _of_tensors(values: list[Value]) -> bool:
@@ -738,8 +738,8 @@ def unseen(obj: Any) -> Any:
     """The one Sequential model that an object or all of a choice are, without its layers; None for
     others.
     """
-    found = {id(one): one for one in (getattr(option, "unseen", None) for option in _options(obj))}
-    return found.popitem()[1] if len(found) == 1 else None
+    models = {id(one): one for one in (getattr(option, "unseen", None) for option in _options(obj))}
+    return models.popitem()[1] if len(models) == 1 else None
 
 
 def _options(obj: Any) -> list[Any]:
@@ -782,11 +782,11 @@ def _admitted(value: Value) -> tuple[bool, bool, bool, float, float]:
     return (value.origin is not None, value.zero, value.nan or value.inf, -value.lo, value.hi)
 
 
-def _limits(made: Any, other: Any) -> bool:
-    """Whether the op application `made` bounds `other`, by something of which nothing is known: the
+def _limits(application: Any, origin: Any) -> bool:
+    """Whether the op `application` bounds `origin`, by something of which nothing is known: the
     branch without a bound stands for both.
     """
-    return not isinstance(made, Note) and made.limits(other)
+    return not isinstance(application, Note) and application.limits(origin)
 
 
 def widen(old: Value, new: Value) -> Value:
@@ -916,12 +916,12 @@ def _related_or_nan(value: Value, relation: str, bound: Value) -> Value:
     """`related` for a relation that ends with "?" or "??"."""
     if value.nan and relation.endswith("??"):
         return value
-    found = related(value, relation[:-1], bound)
-    if found is value or bound.nan or (bound.kind in ("tensor", "array") and not bound.exact):
+    narrowed = related(value, relation[:-1], bound)
+    if narrowed is value or bound.nan or (bound.kind in ("tensor", "array") and not bound.exact):
         # a comparison with NaN says nothing, and what is computed of unknown values may be NaN
         # without being said so
         return value
-    return found.but(nan=True, token=found.token) if value.nan else found
+    return narrowed.but(nan=True, token=narrowed.token) if value.nan else narrowed
 
 
 def _as_compared(bound: Value, dtype: str | None) -> Value:
