@@ -111,9 +111,11 @@ class Gradients:
             return Differentiated.NO
         if self._left_out(site.node, site.point):
             return Differentiated.NO
-        found = self.at(site.point)
+        activity = self.at(site.point)
         return (
-            Differentiated.NO if found is Differentiated.UNKNOWN and _of_gradients(site) else found
+            Differentiated.NO
+            if activity is Differentiated.UNKNOWN and _of_gradients(site)
+            else activity
         )
 
     def _is_rigid(self, site: Site) -> bool:
@@ -152,8 +154,8 @@ class Gradients:
         """The tokens of what is handed to `tape.watch` and to `tf.gradients(y, x)`, one by one
         where it is a list.
         """
-        found: set[int] = set()
-        made: set[Site] = set()
+        tokens: set[int] = set()
+        makers: set[Site] = set()
         asked = [
             (node, point)
             for name, at in _OPERANDS.items()
@@ -170,13 +172,13 @@ class Gradients:
             for watched in value.obj if isinstance(value.obj, tuple) else (value,):
                 if not isinstance(watched, Value):
                     continue
-                found.add(watched.token)
+                tokens.add(watched.token)
                 maker = behind(watched)
                 if isinstance(maker, Site):
-                    made.add(maker)
+                    makers.add(maker)
             self.interpreter.session.steps = spent
-        self._made_watched = frozenset(made)
-        return frozenset(found)
+        self._made_watched = frozenset(makers)
+        return frozenset(tokens)
 
     def _initial(self, site: Site) -> bool:
         """Whether a site makes what the program calls an initial value: computed once, before
@@ -301,9 +303,9 @@ class Gradients:
                 if penalty and scope.tapes and time < scope.tapes[0][0]:
                     # the points at which a gradient is taken, mixed of data
                     return Differentiated.UNKNOWN
-                found = self.function(scope.function)
-                if found is not Differentiated.UNKNOWN:
-                    return found
+                activity = self.function(scope.function)
+                if activity is not Differentiated.UNKNOWN:
+                    return activity
                 if roles.is_loss(scope.function.name):
                     return Differentiated.YES
                 if penalty:
@@ -360,10 +362,10 @@ class Gradients:
         """
         if function.name == "compute_loss":
             spec = function.node.args
-            given = {one.arg for one in spec.posonlyargs + spec.args + spec.kwonlyargs}
+            params = {one.arg for one in spec.posonlyargs + spec.args + spec.kwonlyargs}
             return (
                 function.owner is not None
-                and "y_pred" not in given
+                and "y_pred" not in params
                 and not spec.vararg
                 and not spec.kwarg
             )
@@ -406,11 +408,11 @@ class Gradients:
             return Differentiated.UNKNOWN
         if roles.initializes(name):
             return Differentiated.NO
-        given = self._roles
-        without = (given.mapped, given.own_gradients, given.metrics, given.evaluated)
+        by_calls = self._roles
+        without = (by_calls.mapped, by_calls.own_gradients, by_calls.metrics, by_calls.evaluated)
         if any([name in names for names in without]):
             return Differentiated.NO
-        return Differentiated.YES if name in given.losses else Differentiated.UNKNOWN
+        return Differentiated.YES if name in by_calls.losses else Differentiated.UNKNOWN
 
     @property
     def _layered(self) -> frozenset[ast.AST]:
@@ -667,8 +669,10 @@ class Gradients:
         named = [one.value for one in call.keywords if one.arg in OPERAND_NAMES]
         asked = named or (call.args[at : at + 1] if at is not None else [])
         makers = [maker for node in asked for maker in self._makers_of(node, point)]
-        found = frozenset([one for one in makers if one is not None and one.op.name in VARIABLES])
-        return found if len(found) == len(set(makers)) else frozenset()
+        variables = frozenset(
+            [one for one in makers if one is not None and one.op.name in VARIABLES]
+        )
+        return variables if len(variables) == len(set(makers)) else frozenset()
 
     def _held(self, call: ast.Call, point: Point) -> list[Site]:
         """What a gradient takes for constant: `tf.gradients(y, x, stop_gradients=[s])`."""
@@ -758,9 +762,9 @@ def _of_gradients(site: Site) -> bool:
         or roles.names_loss_or_penalty(function.name)
     ):
         return False
-    given = {arg.arg for arg in function.node.args.args if is_gradient(arg.arg)}
-    return bool(given) and any(
-        isinstance(node, ast.Name) and node.id in given for node in nodes_in(site.node)
+    gradients = {arg.arg for arg in function.node.args.args if is_gradient(arg.arg)}
+    return bool(gradients) and any(
+        isinstance(node, ast.Name) and node.id in gradients for node in nodes_in(site.node)
     )
 
 

@@ -39,13 +39,13 @@ def depending_on(
                     queue.append(site)  # of what arrives nothing is known
     if not is_asked:
         return set(reached)
-    found: set[Site] = set()
+    dependent: set[Site] = set()
     while queue:
         site = queue.pop()
-        if site not in found:
-            found.add(site)
+        if site not in dependent:
+            dependent.add(site)
             queue += consumers.get(site, ())
-    return found
+    return dependent
 
 
 def _parts(values: Iterable[Value]) -> Iterator[Value]:

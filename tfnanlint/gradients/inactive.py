@@ -32,24 +32,24 @@ def rigid(
     queue: list[Value] = [value]
     seen: dict[Site, bool] = {}
     while queue:
-        one = queue.pop()
-        if one.kind in ("number", "string", "shape") or one.dtype in NO_FLOATS:
+        part = queue.pop()
+        if part.kind in ("number", "string", "shape") or part.dtype in NO_FLOATS:
             continue
-        origin = site_behind(one)
-        parts = (one.obj.element,) if isinstance(one.obj, Many) else one.obj
+        origin = site_behind(part)
+        parts = (part.obj.element,) if isinstance(part.obj, Many) else part.obj
         if (
-            one.kind == "sequence"
-            and one.origin is None
+            part.kind == "sequence"
+            and part.origin is None
             and isinstance(parts, tuple)
             and len(parts) <= limit
             and _computed(parts)
         ):
             queue += parts
             continue
-        if _fed(one.origin, fed):
+        if _fed(part.origin, fed):
             continue
-        if isinstance(one.origin, Note) and one.origin.options and len(queue) < limit:
-            queue += one.origin.options  # one of several branches or returns: each of them counts
+        if isinstance(part.origin, Note) and part.origin.options and len(queue) < limit:
+            queue += part.origin.options  # one of several branches or returns: each of them counts
             continue
         if origin is not None and (
             origin in seen
@@ -57,8 +57,8 @@ def rigid(
             or draws_tensor(origin.op.name)
             or origin.op.starts
             and origin.const("trainable", True) is False
-            or one.known
-            and origin is one.origin
+            or part.known
+            and origin is part.origin
             and _own_array(origin, site)
             or _handed_array(origin, site)
         ):
@@ -125,13 +125,13 @@ def _computed(parts: tuple[Value, ...]) -> bool:
     )
 
 
-def _own_array(made: Site, site: Site) -> bool:
+def _own_array(array: Site, site: Site) -> bool:
     """Whether NumPy makes an array in the function or the class in which a site stands: what a
     caller hands in may be a tensor, and of what is not known it may be that.
     """
-    if made.library not in ("np", "math") or made.point is None or site.point is None:
+    if array.library not in ("np", "math") or array.point is None or site.point is None:
         return False
-    here, there = site.point.scope, made.point.scope
+    here, there = site.point.scope, array.point.scope
     return (
         here is there
         or None not in (here.function, there.function)
@@ -139,11 +139,13 @@ def _own_array(made: Site, site: Site) -> bool:
     )
 
 
-def _handed_array(made: Site, site: Site) -> bool:
+def _handed_array(array: Site, site: Site) -> bool:
     """Whether a method makes an array of what it is given, perhaps for another one of its class.
     What `__init__` makes one of may start a variable.
     """
     function = (
-        made.point.scope.function if made.op.name == "np.array" and made.point is not None else None
+        array.point.scope.function
+        if array.op.name == "np.array" and array.point is not None
+        else None
     )
-    return function is not None and function.name != "__init__" and _own_array(made, site)
+    return function is not None and function.name != "__init__" and _own_array(array, site)

@@ -37,7 +37,7 @@ _WEIGHTLESS: Final = tuple(
 
 def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
     """The functions that layers of a file apply to what weights have made, or to weights."""
-    found: set[ast.AST] = set()
+    functions: set[ast.AST] = set()
     for row in _rows(module.source) if _trains(module.source) else ():
         for expression, point in module.expressions(row, interpreter):
             nodes = nodes_in(expression)
@@ -45,12 +45,12 @@ def layered(module: Module, interpreter: Engine) -> frozenset[ast.AST]:
                 if type(call) is CALL and (interpreter.resolve(call.func, point) or "").startswith(
                     "keras.layers."
                 ):
-                    for given in _given(call):
+                    for argument in _given(call):
                         if leaf(call.func) not in FUNCTION_LAYERS or not _of_data(
                             call, nodes, interpreter, point
                         ):
-                            found.update(_functions(interpreter.ask(given, point)))
-    return frozenset(found)
+                            functions.update(_functions(interpreter.ask(argument, point)))
+    return frozenset(functions)
 
 
 def _trains(source: Source) -> bool:
@@ -72,12 +72,12 @@ def _rows(source: Source) -> list[int]:
 def _given(call: ast.Call) -> list[ast.expr]:
     """What a layer is made with that may be a function."""
     own = FUNCTION_LAYERS.get(leaf(call.func), "")
-    found = [
+    arguments = [
         keyword.value
         for keyword in call.keywords
         if keyword.arg in FUNCTION_PARAMETERS or own and keyword.arg == own
     ]
-    return found + call.args[:1] if own else found
+    return arguments + call.args[:1] if own else arguments
 
 
 def _functions(value: Value) -> list[ast.AST]:
@@ -95,14 +95,14 @@ def _of_data(layer: ast.Call, nodes: list[ast.AST], interpreter: Engine, point: 
     """
     if any(keyword.arg in INPUT_SHAPES for keyword in layer.keywords):
         return True
-    for one in nodes:
-        if type(one) is not CALL or not one.args:
+    for call in nodes:
+        if type(call) is not CALL or not call.args:
             continue
-        first = one.args[0]
-        if one.func is layer:
+        first = call.args[0]
+        if call.func is layer:
             parts = first.elts if type(first) in SEQUENCES else [first]
             return all(_is_input(interpreter.ask(part, point)) for part in parts)
-        if leaf(one.func) == "Sequential" and type(first) in SEQUENCES and layer in first.elts:
+        if leaf(call.func) == "Sequential" and type(first) in SEQUENCES and layer in first.elts:
             return all(
                 type(before) is CALL and leaf(before.func) in INPUT_LAYERS
                 for before in first.elts[: first.elts.index(layer)]

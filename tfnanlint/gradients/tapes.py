@@ -59,8 +59,8 @@ class Step:
     def store(self, target: ast.AST) -> None:
         """Note that something is assigned to a target."""
         if type(target) in SEQUENCES:
-            for one in target.elts:
-                self.store(one)
+            for element in target.elts:
+                self.store(element)
             return
         if type(target) is STARRED:
             target = target.value
@@ -205,10 +205,10 @@ class Tapes:
             name = self._interpreter.resolve(call.func, self._point) or ""
             if name.startswith(_LIBRARIES) and not any(word in name for word in _KEEPING):
                 continue
-            for one in (call.func, *call.args, *call.keywords):
+            for part in (call.func, *call.args, *call.keywords):
                 step.into |= {
                     name
-                    for name in _handed(one)
+                    for name in _handed(part)
                     if not isinstance(self._point.lookup(name), Imported)
                 }
             step.changes = True
@@ -224,10 +224,10 @@ class Tapes:
         """Whether a call takes a gradient of a tape of this scope, and it is known of all of these
         what they record.
         """
-        given = [keyword.value for keyword in call.keywords if keyword.arg == "tape"]
+        tapes = [keyword.value for keyword in call.keywords if keyword.arg == "tape"]
         if type(call.func) is ATTRIBUTE and call.func.attr in GRADIENT_METHODS:
-            given.append(call.func.value)
-        return self.known and any(_is(one, name) for one in given for _, _, name in self._blocks)
+            tapes.append(call.func.value)
+        return self.known and any(_is(one, name) for one in tapes for _, _, name in self._blocks)
 
     def leave_out(self, node: ast.AST) -> bool:
         """Whether a node stands in the block of a tape, and nothing made of it reaches what the
@@ -253,12 +253,12 @@ class Tapes:
         queue = [step]
         reached: set[str] = set()
         while queue:
-            one = queue.pop()
-            if one.gone or one.returned and not self._trains:
+            reader = queue.pop()
+            if reader.gone or reader.returned and not self._trains:
                 return True
-            into = set(one.into)
-            if one.changes:
-                for name in one.into:
+            into = set(reader.into)
+            if reader.changes:
+                for name in reader.into:
                     into |= self._same.get(name, set())
             into -= reached
             if not into.isdisjoint(targets) or not into.isdisjoint(self._outside):
@@ -277,7 +277,7 @@ class Tapes:
         return self._found_targets[tape]
 
     def _find_targets(self, tape: str) -> set[str] | None:
-        found: set[str] = set()
+        targets: set[str] = set()
         uses = 0  # reads of the tape's name that are not understood yet
         asked = False
         for step in self._readers.get(tape, ()):
@@ -286,18 +286,18 @@ class Tapes:
                     uses += 1
                 if type(node) is not CALL or type(step.parts[0]) in _BODIES:
                     continue
-                given = [*node.args, *[keyword.value for keyword in node.keywords]]
+                arguments = [*node.args, *[keyword.value for keyword in node.keywords]]
                 method = (
                     node.func.attr
                     if type(node.func) is ATTRIBUTE and _is(node.func.value, tape)
                     else ""
                 )
-                held = len([one for one in given if _is(one, tape)])
+                held = len([one for one in arguments if _is(one, tape)])
                 uses -= held + (method in GRADIENT_METHODS or method in TAPE_METHODS)
                 if held or method in GRADIENT_METHODS:
                     asked = True
-                    found |= {inner.id for inner in nodes_in(node) if type(inner) is NAME}
-        return found - {tape} if asked and uses == 0 else None
+                    targets |= {inner.id for inner in nodes_in(node) if type(inner) is NAME}
+        return targets - {tape} if asked and uses == 0 else None
 
 
 def recorded_at(point: Point | None, scope: Scope) -> bool:

@@ -130,8 +130,8 @@ class Assertions:
 
     def _ordered(self, lineage: list[ast.ClassDef], names: Names) -> bool:
         """Whether the class asserts that one of the names is less than another (`high - low`)."""
-        for one in lineage:
-            for call, _ in _calls(one):
+        for cls in lineage:
+            for call, _ in _calls(cls):
                 if roles.asserts_order(leaf(call.func)):
                     sides = [
                         {_bare(name) for name in _names(side)} & names for side in call.args[:2]
@@ -142,8 +142,8 @@ class Assertions:
 
     def _above(self, lineage: list[ast.ClassDef], names: Names, limit: float) -> bool:
         """Whether the class asserts that one of the names is above a number (`log(power - 1)`)."""
-        for one in lineage:
-            for call, _ in _calls(one):
+        for cls in lineage:
+            for call, _ in _calls(cls):
                 order = roles.asserts_greater(leaf(call.func))
                 if (
                     order is not None
@@ -253,21 +253,21 @@ def _named(
         return False
     queue, seen = [(node, site.point)], 0
     while queue:
-        one, place = queue.pop()
+        part, place = queue.pop()
         seen += 1
-        binding: Any = unrefined(place.lookup(one.id)) if isinstance(one, ast.Name) else None
-        if isinstance(one, (ast.Name, ast.Attribute)) and says(leaf(one)):
+        binding: Any = unrefined(place.lookup(part.id)) if isinstance(part, ast.Name) else None
+        if isinstance(part, (ast.Name, ast.Attribute)) and says(leaf(part)):
             continue
         if isinstance(binding, Assigned) and binding.point.scope is place.scope:
             queue.append((binding.node, binding.point))
-        elif isinstance(one, ast.Call) and leaf(one.func) in through and one.args:
-            queue.append((one.args[0], place))
-        elif isinstance(one, ast.BinOp) and isinstance(one.op, operators):
-            queue += [(one.left, place), (one.right, place)]
+        elif isinstance(part, ast.Call) and leaf(part.func) in through and part.args:
+            queue.append((part.args[0], place))
+        elif isinstance(part, ast.BinOp) and isinstance(part.op, operators):
+            queue += [(part.left, place), (part.right, place)]
         elif (
-            not isinstance(one, ast.Constant)
-            or not isinstance(one.value, (int, float))
-            or one.value <= 0
+            not isinstance(part, ast.Constant)
+            or not isinstance(part.value, (int, float))
+            or part.value <= 0
         ):
             return False
         if seen > _MAX_NAMES:
@@ -328,8 +328,8 @@ def _bound(node: ast.expr) -> float | None:
 
 def _subjects(call: ast.Call, loops: list[ast.For]) -> Iterator[str]:
     """What a check is about; where that runs over a list or dict, what stands in it."""
-    given = [*call.args[:1], *(k.value for k in call.keywords if k.arg in ("x", "value", "tensor"))]
-    for name in (name for node in given if not _of_some(node) for name in _names(node)):
+    args = [*call.args[:1], *(k.value for k in call.keywords if k.arg in ("x", "value", "tensor"))]
+    for name in (name for node in args if not _of_some(node) for name in _names(node)):
         yield name
         yield _bare(name)
         for loop in loops:
@@ -397,7 +397,7 @@ def _number(node: ast.expr) -> float | None:
     """The one number in an expression that only gives it a dtype: `np_dtype(2.)`,
     `np.ones([], dtype)`.
     """
-    found = [
+    numbers = [
         float(one.value)
         for one in nodes_in(node)
         if isinstance(one, ast.Constant)
@@ -408,7 +408,7 @@ def _number(node: ast.expr) -> float | None:
         isinstance(one, ast.Call) and leaf(one.func) in ("ones", "ones_like")
         for one in nodes_in(node)
     )
-    return found[0] if len(found) == 1 and not ones else 1.0 if ones and not found else None
+    return numbers[0] if len(numbers) == 1 and not ones else 1.0 if ones and not numbers else None
 
 
 def _takes_off(node: ast.AST) -> bool:
@@ -451,14 +451,14 @@ def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
     """(name, whether it is subtracted somewhere) for what an expression is computed from, through
     local variables.
     """
-    found: set[tuple[str, bool]] = set()
+    names: set[tuple[str, bool]] = set()
     seen: set[int] = set()
     queue = [(node, point, False)]
     while queue and len(seen) < _MAX_NAMES:
-        one, place, taken_off = queue.pop()
-        taken_off = taken_off or any(map(_takes_off, nodes_in(one)))
-        for name in _names(one):
-            found.add((name, taken_off))
+        part, place, taken_off = queue.pop()
+        taken_off = taken_off or any(map(_takes_off, nodes_in(part)))
+        for name in _names(part):
+            names.add((name, taken_off))
             binding: Any = unrefined(place.lookup(name)) if name.isidentifier() else None
             if (
                 isinstance(binding, Assigned)
@@ -467,6 +467,6 @@ def _made_of(node: ast.expr, point: Point) -> set[tuple[str, bool]]:
             ):
                 seen.add(id(binding))
                 if isinstance(binding.node, ast.Call) and says_safe(leaf(binding.node.func)):
-                    found.add((leaf(binding.node.func), taken_off))
+                    names.add((leaf(binding.node.func), taken_off))
                 queue.append((binding.node, binding.point, taken_off))
-    return found
+    return names

@@ -130,11 +130,15 @@ def _of_statement(outer: ast.stmt, inner: ast.AST) -> Iterator[tuple[ast.expr, b
             yield outer.test, False
     for field in ("body", "orelse", "finalbody"):
         block = outer.__dict__.get(field)
-        for one in _before(block, inner) if isinstance(block, list) else ():
-            if isinstance(one, ast.Assert):
-                yield one.test, True
-            elif isinstance(one, ast.If) and isinstance(one.body[-1], _LEAVING) and not one.orelse:
-                yield one.test, False
+        for earlier in _before(block, inner) if isinstance(block, list) else ():
+            if isinstance(earlier, ast.Assert):
+                yield earlier.test, True
+            elif (
+                isinstance(earlier, ast.If)
+                and isinstance(earlier.body[-1], _LEAVING)
+                and not earlier.orelse
+            ):
+                yield earlier.test, False
 
 
 def _before(parts: list[Any], inner: ast.AST) -> list[Any]:

@@ -111,12 +111,12 @@ class Masks:
         """Whether a value is a factor beside a tensor somewhere in a body: a mask, or weights."""
         for times in self._factors.products_of(scope):
             self.interpreter.session.steps = 0
-            for param, other in (("x", "y"), ("y", "x")):
+            for param, tensor in (("x", "y"), ("y", "x")):
                 maker = times.maker(param)
                 if (
                     (maker is None or maker.passes or maker.name in CASTS)
                     and same(plain(times.value(param)), value)
-                    and times.value(other).kind != "number"
+                    and times.value(tensor).kind != "number"
                 ):
                     return True
         return False
@@ -157,13 +157,13 @@ class Masks:
                 BRANCHES,
             ):
                 for param, test in branches(choice):
-                    made = made_by(choice.value(param), *ROOTS)
+                    kept = made_by(choice.value(param), *ROOTS)
                     if (
-                        made is not None
-                        and _asks_positive(choice.value("condition"), made, test.truth)
-                        and _nowhere_else(made, choice)
+                        kept is not None
+                        and _asks_positive(choice.value("condition"), kept, test.truth)
+                        and _nowhere_else(kept, choice)
                     ):
-                        self._positive[scope].add(made.node)
+                        self._positive[scope].add(kept.node)
         return root.node in self._positive[scope]
 
     def compared(self, site: Site) -> bool:
@@ -231,8 +231,8 @@ class Masks:
             for expression, point in self.module.expressions(row, self.interpreter):
                 for node in nodes_in(expression):
                     if isinstance(node, ast.Call):
-                        found, _ = self.interpreter.row(node.func, point)
-                        if found is not None and found.name in names:
+                        op, _ = self.interpreter.row(node.func, point)
+                        if op is not None and op.name in names:
                             factor = self.interpreter.site(node, point)
                             if factor is not None:
                                 yield factor
@@ -288,8 +288,8 @@ def branches(choice: Site) -> Iterator[tuple[str, Test]]:
     elif choice.op.name == "tf.boolean_mask" and "mask" in choice.args:
         yield "x", Test(choice.args["mask"], True, choice.point)
     elif choice.op.name == "tf.multiply":
-        for param, other in (("x", "y"), ("y", "x")):
-            test = mask_test(choice.value(other))
+        for param, mask in (("x", "y"), ("y", "x")):
+            test = mask_test(choice.value(mask))
             if test is not None:
                 yield param, test
 
@@ -318,7 +318,7 @@ def read_by_choice_only(masked: Masked) -> bool:
 
 def clipped(clip: Site, interpreter: Engine) -> list[Masked]:
     """The op applications whose infinite results a clip cuts off; `test` says nothing."""
-    found: list[Masked] = []
+    masked: list[Masked] = []
     test = Test(None, True, clip.point)
     for param in _OPERANDS.get(clip.op.name, (clip.op.main,)):
         if not may_stem(interpreter, clip, param, _POLES, BEFORE_POLES):
@@ -328,12 +328,12 @@ def clipped(clip: Site, interpreter: Engine) -> list[Masked]:
             continue
         for site, side, cut in _poles(clip.value(param), 1, clip.value(param).dtype in NO_FLOATS):
             if low and side <= 0 or high and side >= 0:
-                found += [
+                masked += [
                     Masked(clip, test, site, inner, where, cut, True, False)
                     for inner, where in domains(site)
                     if not where.holds(site.value(inner))
                 ]
-    return found
+    return masked
 
 
 def _limits(clip: Site, param: str) -> tuple[bool, bool]:
@@ -357,14 +357,14 @@ def least_result(masked: Masked) -> float | None:
     site, clip = masked.site, masked.choice
     if clip.op.name in RELUS and clip.value(clip.op.main).origin is site:
         return 0.0
-    for param, other in (("x", "clip_value_min"), ("x", "y"), ("y", "x")):
-        if clip.given(param) and clip.value(param).origin is site and clip.value(other).is_number:
-            return float(clip.value(other).const)
-    for param, other in (("x", "clip_value_max"), ("x", "y"), ("y", "x")):
+    for param, limit in (("x", "clip_value_min"), ("x", "y"), ("y", "x")):
+        if clip.given(param) and clip.value(param).origin is site and clip.value(limit).is_number:
+            return float(clip.value(limit).const)
+    for param, limit in (("x", "clip_value_max"), ("x", "y"), ("y", "x")):
         negated = made_by(clip.value(param), "tf.negative") if clip.given(param) else None
         if negated is not None and negated.value("x").origin is site:
-            if clip.value(other).is_number:
-                return -float(clip.value(other).const)
+            if clip.value(limit).is_number:
+                return -float(clip.value(limit).const)
     return None
 
 
@@ -419,8 +419,8 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
     elif name == "tf.negative":
         yield from _poles(origin.value("x"), -sign, cut, depth - 1)
     elif name == "tf.multiply":
-        for param, other in (("x", "y"), ("y", "x")):
-            factor = origin.value(other)
+        for param, multiplier in (("x", "y"), ("y", "x")):
+            factor = origin.value(multiplier)
             turned = sign if factor.positive else -sign if factor.hi < 0 else 0
             yield from _poles(origin.value(param), turned, cut, depth - 1)
     elif name in ADDITIONS:
@@ -441,8 +441,8 @@ def _parts(value: Value) -> Iterator[Value]:
         if isinstance(value.obj, tuple)
         else None
     )
-    for one in inner if inner is not None else ():
-        yield from _parts(one)
+    for part in inner if inner is not None else ():
+        yield from _parts(part)
     if inner is None:
         yield value
 
@@ -655,16 +655,16 @@ def _nowhere_else(root: Site, choice: Site) -> bool:
     )
 
 
-def _replaced(body: ast.AST, made: ast.Assign | None, chosen: ast.Assign | None) -> set[str]:
+def _replaced(body: ast.AST, definition: ast.Assign | None, chosen: ast.Assign | None) -> set[str]:
     """The names that a choice takes over from what it chooses from, in one block:
     `n = tf.where(n > 0, n, 0)`.
     """
     blocks = [
         block
         for node in nodes_in(body)
-        if isinstance(block := getattr(node, "body", None), list) and made in block
+        if isinstance(block := getattr(node, "body", None), list) and definition in block
     ]
-    if made is None or chosen is None or not any(chosen in block for block in blocks):
+    if definition is None or chosen is None or not any(chosen in block for block in blocks):
         return set()
     return {target.id for target in chosen.targets if isinstance(target, ast.Name)}
 
@@ -735,8 +735,8 @@ def _beside_neutral(site: Site) -> str:
     if neutral is None:
         return ""
     number, params = neutral
-    for param, other in params:
-        operand = site.value(other)
+    for param, constant in params:
+        operand = site.value(constant)
         if operand.is_number and operand.const == number:
             return param
     return ""
@@ -752,10 +752,10 @@ def established(interpreter: Engine, test: Test, depth: int = 4) -> Iterator[Fac
     infinite = made_by(tested, "tf.math.is_inf") if not test.truth else None
     if infinite is not None:
         yield infinite.value("x"), "finite", number(0.0)
-    for node, relation, other in facts(test.node, test.truth):
+    for node, relation, right in facts(test.node, test.truth):
         inner = (
             _definition(node, test.point)
-            if other == 0.0 and depth and relation in ("!=", "==")
+            if right == 0.0 and depth and relation in ("!=", "==")
             else None
         )
         if inner is not None:
@@ -764,7 +764,7 @@ def established(interpreter: Engine, test: Test, depth: int = 4) -> Iterator[Fac
             )
             continue
         bound = (
-            number(other) if isinstance(other, float) else interpreter.evaluate(other, test.point)
+            number(right) if isinstance(right, float) else interpreter.evaluate(right, test.point)
         )
         yield interpreter.evaluate(node, test.point), relation, bound
 

@@ -85,22 +85,22 @@ def _reordered(
     total = value.origin
     if not isinstance(total, Site) or total.op.name not in ADDITIONS:
         return None
-    for param, other in (("y", "x"), ("x", "y")):
+    for param, base in (("y", "x"), ("x", "y")):
         eps = total.value(param)
         if not eps.exact or not 0 < abs(eps.lo) < _SMALL:
             continue
         if total.op.name == "tf.subtract" and param == "x":
             continue
         is_plain_divisor = total.library == "operator" and site.op.name == "tf.divide"
-        difference = _difference_of_constant(total.value(other).origin, strict=is_plain_divisor)
+        difference = _difference_of_constant(total.value(base).origin, strict=is_plain_divisor)
         if difference is None:
             continue
         constant, p = difference
         if rounded(constant + abs(eps.lo), p.dtype) != constant or not _admits(p, constant):
             continue
-        is_read = _is_read_beside(site, total, total.value(other), interpreter, around)
+        is_read = _is_read_beside(site, total, total.value(base), interpreter, around)
         modes = _modes_of_loss(is_before=param == "x", is_read=is_read)
-        nodes = (total.args.get(other), total.args.get(param))
+        nodes = (total.args.get(base), total.args.get(param))
         return AbsorbedEpsilon(total, abs(eps.lo), modes, p, *nodes)
     return None
 
@@ -114,16 +114,16 @@ def _beside_elements(
     total = value.origin
     if not isinstance(total, Site) or value.kind not in ("tensor", "unknown"):
         return None
-    for param, other in (("y", "x"), ("x", "y")) if total.op.name == "tf.add" else ():
-        difference = total.value(other).origin
-        if not isinstance(difference, Site) or not _reaches_zero(total.value(other), difference):
+    for param, base in (("y", "x"), ("x", "y")) if total.op.name == "tf.add" else ():
+        difference = total.value(base).origin
+        if not isinstance(difference, Site) or not _reaches_zero(total.value(base), difference):
             continue
         eps, b = total.value(param), difference.value("y")
         if not _is_lost_beside(eps, b):
             continue
-        is_read = _is_read_beside(site, total, total.value(other), interpreter, around)
+        is_read = _is_read_beside(site, total, total.value(base), interpreter, around)
         modes = () if is_read or not _is_compiled(site, interpreter) else ("graph",)
-        nodes = (total.args.get(other), total.args.get(param))
+        nodes = (total.args.get(base), total.args.get(param))
         return AbsorbedEpsilon(total, eps.lo, modes, b, *nodes, beside=True)
     return None
 

@@ -41,8 +41,8 @@ def _alike(square: Site, size: Site) -> bool:
     """Whether a square and a magnitude are of one value, by what it is or by how it is written."""
     if same(square.value("x"), size.value("x")):
         return True
-    one, other = square.args.get("x"), size.args.get("x")
-    written = one is not None and other is not None and ast.dump(one) == ast.dump(other)
+    base, operand = square.args.get("x"), size.args.get("x")
+    written = base is not None and operand is not None and ast.dump(base) == ast.dump(operand)
     return written and square.point.scope is size.point.scope
 
 
@@ -54,8 +54,8 @@ def _leg(value: Value) -> tuple[Site, Value] | None:
         return None
     length = quotient.value("y")
     kept = made_by(length, "tf.maximum")
-    for param, other in (("x", "y"), ("y", "x")) if kept is not None else ():
-        if kept.value(other).exact:
+    for param, floor in (("x", "y"), ("y", "x")) if kept is not None else ():
+        if kept.value(floor).exact:
             length = kept.value(param)
     return size, length
 

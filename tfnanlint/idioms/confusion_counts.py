@@ -83,13 +83,13 @@ def _tallies(value: Value) -> list[Site]:
         [part.op.name in VARIABLES and not _from_zero(part) for part in parts]
     ):
         return []
-    found: list[Site] = []
+    tallies: list[Site] = []
     for part in parts:
         total = part if part.op.name in SUMS else _added_up(part)
         if total is None:
             return []
-        found.append(total)
-    return found
+        tallies.append(total)
+    return tallies
 
 
 def _parts(value: Value, depth: int) -> list[Site]:
@@ -120,23 +120,23 @@ def _added_up(variable: Site) -> Site | None:
     if ev is None:
         return None
     increments = ev.increments(variable)
-    given = ev.assigned(variable) if increments is None else increments
-    added = [one for one in given if not (one.exact and one.lo == 0)]
+    updates = ev.assigned(variable) if increments is None else increments
+    added = [one for one in updates if not (one.exact and one.lo == 0)]
     return made_by(plain(widest(plain(added[0]))), *SUMS) if len(added) == 1 else None
 
 
 def _factors(total: Site) -> list[Value]:
     """The factors of what is summed up."""
-    found: list[Value] = []
+    factors: list[Value] = []
     queue = [plain(total.value(total.op.main))]
-    while queue and len(found) < _MOST:
-        one = queue.pop()
-        product = made_by(one, *CONJUNCTIONS)
+    while queue and len(factors) < _MOST:
+        factor = queue.pop()
+        product = made_by(factor, *CONJUNCTIONS)
         if product is None:
-            found.append(one)
+            factors.append(factor)
         else:
             queue += [plain(product.value("x")), plain(product.value("y"))]
-    return found
+    return factors
 
 
 def _among(factor: Value, product: list[Value]) -> bool:
@@ -158,8 +158,8 @@ def _complement(value: Value) -> Site | None:
     )
 
 
-def _complements(value: Value, other: Value) -> bool:
+def _complements(value: Value, operand: Value) -> bool:
     site = _complement(value)
     return site is not None and same(
-        plain(site.value("y" if site.op.name == "tf.subtract" else "x")), other
+        plain(site.value("y" if site.op.name == "tf.subtract" else "x")), operand
     )

@@ -209,13 +209,17 @@ class LinearContext:
         halves = (left, right) if is_in_order else (right, left)
         return BinaryCrossEntropy(whole, halves, labels, left.negative)
 
-    def _is_complement(self, node: ast.expr, other: ast.expr) -> bool:
+    def _is_complement(self, node: ast.expr, subtrahend: ast.expr) -> bool:
         """Whether an expression is 1 minus another."""
         difference = self.value(node).origin
         if not isinstance(difference, Site) or difference.op.name != "tf.subtract":
             return False
-        one = difference.value("x")
-        return one.exact and one.lo == 1 and same(difference.value("y"), self.value(other))
+        minuend = difference.value("x")
+        return (
+            minuend.exact
+            and minuend.lo == 1
+            and same(difference.value("y"), self.value(subtrahend))
+        )
 
     # Signs and sums around a part
 

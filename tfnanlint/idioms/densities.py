@@ -28,8 +28,8 @@ def logged_density(value: Value) -> Site | None:
     """The exponential of a density that is written out, or the `dist.prob`, of which a value is a
     product, guarded or not, in each way in which it can arise; None for others.
     """
-    found = [_logged(term) for term in terms_of(value)]
-    return found[0] if None not in found else None
+    densities = [_logged(term) for term in terms_of(value)]
+    return densities[0] if None not in densities else None
 
 
 def _logged(term: Term) -> Site | None:
@@ -85,8 +85,8 @@ def _density(atom: Atom, depth: int) -> Site | None:
     inner = _inside(atom) if depth else None
     if inner is None or atom.op == TOTAL and not _has_scale(inner):
         return None
-    found = [_density(factor, depth - 1) for factor, exponent in inner.factors if exponent > 0]
-    return next((site for site in found if site is not None), None)
+    densities = [_density(factor, depth - 1) for factor, exponent in inner.factors if exponent > 0]
+    return next((site for site in densities if site is not None), None)
 
 
 def _softmax(atom: Atom, depth: int) -> bool:

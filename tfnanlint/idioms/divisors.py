@@ -201,23 +201,23 @@ def is_same_in_each_step(division: Site, around: Around) -> bool:
     """Whether a divisor is computed before the loop in which each step takes a gradient of the
     quotient: with 0 the first step of any run would fail.
     """
-    made, is_taped = division.value("y").origin if division.given("y") else None, False
-    if not isinstance(made, Site) or made.source is not division.source:
+    divisor, is_taped = division.value("y").origin if division.given("y") else None, False
+    if not isinstance(divisor, Site) or divisor.source is not division.source:
         return False
     for outer in around(division.node):
         if isinstance(outer, ast.With):
             is_taped = is_taped or opens_tape(outer)
         elif isinstance(outer, (ast.For, ast.While)) and is_taped:
-            return made.node.lineno < outer.lineno
+            return divisor.node.lineno < outer.lineno
     return False
 
 
-def divides_by(division: Site, made: Site) -> bool:
+def divides_by(division: Site, producer: Site) -> bool:
     """Whether a quotient divides by what a site gives, scaled or not."""
     if division.op.name not in QUOTIENTS or not division.given("y"):
         return False
     divisor = unscaled(plain(division.value("y"))).origin
-    return isinstance(divisor, Site) and divisor.node is made.node
+    return isinstance(divisor, Site) and divisor.node is producer.node
 
 
 def is_sum_of_mask(division: Site) -> bool:

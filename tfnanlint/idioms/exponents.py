@@ -70,11 +70,11 @@ def of_itself(x: Value, depth: int = 8) -> bool:
     if not isinstance(site, Site) or depth == 0:
         return False
     if site.op.name == "tf.subtract":
-        one, other = _spread_out(site, "x"), _spread_out(site, "y")
+        minuend, subtrahend = _spread_out(site, "x"), _spread_out(site, "y")
         return (
-            one is not None
-            and other is not None
-            and same(one, other)
+            minuend is not None
+            and subtrahend is not None
+            and same(minuend, subtrahend)
             and ast.dump(site.args["x"]) != ast.dump(site.args["y"])
         )
     # another one than that of the features
@@ -99,22 +99,22 @@ def _spread_out(site: Site, param: str) -> Value | None:
         and adds_axes(node.slice)
     ):
         return site.interpreter.evaluate(node.value, site.point)
-    made = (
+    expansion = (
         made_by(site.value(param), "tf.expand_dims", aligned=True)
         if isinstance(node, ast.Call)
         else None
     )
-    return made.value("x") if made is not None else None
+    return expansion.value("x") if expansion is not None else None
 
 
 def opposite(a: Value, b: Value) -> bool:
     """Whether one of two values is the other with its sign changed."""
-    for one, other in ((a, b), (b, a)):
-        negated = made_by(one, "tf.negative")
-        if negated is not None and same(negated.value("x"), other):
+    for negation, operand in ((a, b), (b, a)):
+        negated = made_by(negation, "tf.negative")
+        if negated is not None and same(negated.value("x"), operand):
             return True
-        if isinstance(one.origin, Site) and one.origin.op.name == "tf.multiply":
-            product, twin = one.origin, made_by(other, "tf.multiply")
+        if isinstance(negation.origin, Site) and negation.origin.op.name == "tf.multiply":
+            product, twin = negation.origin, made_by(operand, "tf.multiply")
             if twin is not None and same(product.value("y"), twin.value("y")):
                 left, right = product.value("x"), twin.value("x")
                 return left.exact and right.exact and left.lo == -right.lo
@@ -148,9 +148,9 @@ def exponential_beside_one(total: Value) -> Site | None:
     site = total.origin
     if not isinstance(site, Site) or site.op.name != "tf.add":
         return None
-    for param, other in (("x", "y"), ("y", "x")):
+    for param, constant in (("x", "y"), ("y", "x")):
         exp = exponential_of(site.value(param))
-        if exp is not None and site.value(other).exact and site.value(other).lo == 1:
+        if exp is not None and site.value(constant).exact and site.value(constant).lo == 1:
             return exp
     return None
 

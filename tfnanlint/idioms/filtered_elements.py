@@ -77,8 +77,8 @@ def leaves_out_zero_rows(value: Value) -> bool:
     if chosen is None or test is None:
         return False
     rows = plain(chosen.value(chosen.op.main))
-    for side, other in _NOT_ZERO[test.op.name]:
-        total, zero = made_by(test.value(side), *SUMS, *NORMS), test.value(other)
+    for side, bound in _NOT_ZERO[test.op.name]:
+        total, zero = made_by(test.value(side), *SUMS, *NORMS), test.value(bound)
         if total is None or zero.lo != 0 or zero.hi != 0:
             continue
         inner = plain(total.value("x"))
@@ -191,14 +191,14 @@ def nan_tests_of_choices(around: list[ast.AST]) -> set[ast.AST]:
     0, x)`. They say nothing of other values.
     """
     function = next((one for one in around if isinstance(one, _FUNCTIONS)), None)
-    found: set[ast.AST] = set()
+    tests: set[ast.AST] = set()
     for call in nodes_in(function) if function is not None else ():
         if type(call) is not ast.Call or leaf(call.func) != "where" or len(call.args) != 3:
             continue
         branches = [ast.dump(branch) for branch in call.args[1:]]
-        found.update(
+        tests.update(
             test
             for test in nodes_in(call.args[0])
             if type(test) is ast.Call and test.args and ast.dump(test.args[0]) in branches
         )
-    return found
+    return tests

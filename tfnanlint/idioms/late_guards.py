@@ -70,9 +70,9 @@ def is_small_constant(value: Value) -> bool:
 
 def _in_maximum(site: Site) -> LateGuard | None:
     """The guard `maximum(root, eps)`."""
-    for param, other in _OTHER_OPERAND:
+    for param, floor in _OTHER_OPERAND:
         root = guarded_root(site.value(param)) if site.may_be_made_by(param, *ROOTS) else None
-        if root is not None and is_small_constant(site.value(other)):
+        if root is not None and is_small_constant(site.value(floor)):
             return LateGuard([root], site.node, True)
     return None
 
@@ -91,8 +91,8 @@ def _roots_in_sum(total: Site) -> list[Site]:
     """The root to which a small constant is added, or the roots of a product (of two norms)."""
     if total.op.name != "tf.add":
         return []
-    for param, other in _OTHER_OPERAND:
-        if not is_small_constant(total.value(other)):
+    for param, constant in _OTHER_OPERAND:
+        if not is_small_constant(total.value(constant)):
             continue
         summand = total.value(param)
         product = summand.origin

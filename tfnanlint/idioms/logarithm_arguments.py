@@ -274,10 +274,10 @@ def is_replaced_beyond_limit(x: Value, depth: int = 4) -> bool:
     if choice is None:
         inner = made_by(x, *OF_ONE_SIGN) if depth else None
         return inner is not None and is_replaced_beyond_limit(inner.value("x"), depth - 1)
-    for param, other in _OTHER_OPERAND:
-        put, kept = choice.value(param), choice.value(other)
+    for param, kept_branch in _OTHER_OPERAND:
+        put, kept = choice.value(param), choice.value(kept_branch)
         if put.exact and put.positive and kept.zero:
-            if _says_beyond(choice.value("condition"), kept, other == "x"):
+            if _says_beyond(choice.value("condition"), kept, kept_branch == "x"):
                 return True
     return False
 

@@ -41,9 +41,9 @@ def comes_to_zero(value: Value, depth: int = 4) -> bool:
         return False
     floor = made_by(value, "builtins.max")
     if floor is not None:
-        given = [floor.value(param) for param in floor.args]
-        return any([one.exact and one.lo == 0 for one in given]) and any(
-            [one.lo < 0 for one in given]
+        operands = [floor.value(param) for param in floor.args]
+        return any([one.exact and one.lo == 0 for one in operands]) and any(
+            [one.lo < 0 for one in operands]
         )
     minus = made_by(value, "tf.subtract")
     power = (
@@ -106,19 +106,31 @@ def leaves_out(names: set[str], around: list[ast.AST]) -> bool:
     """
     inside = set(around)
     for loop in [one for one in around if isinstance(one, _LOOPS)]:
-        for one in nodes_in(loop):
-            test = one.test if isinstance(one, (ast.If, ast.IfExp, ast.While, ast.Assert)) else None
+        for conditional in nodes_in(loop):
+            test = (
+                conditional.test
+                if isinstance(conditional, (ast.If, ast.IfExp, ast.While, ast.Assert))
+                else None
+            )
             if test is None or not any(
                 [isinstance(node, ast.Name) and node.id in names for node in nodes_in(test)]
             ):
                 continue
-            if isinstance(one, ast.While) and one in inside and _bounded(test, names):
+            if (
+                isinstance(conditional, ast.While)
+                and conditional in inside
+                and _bounded(test, names)
+            ):
                 continue
             held = _at_zero(test, names)
-            if held is None or not isinstance(one, (ast.If, ast.IfExp)):
+            if held is None or not isinstance(conditional, (ast.If, ast.IfExp)):
                 return True
-            taken, other = (one.body, one.orelse) if held else (one.orelse, one.body)
-            if any([part in inside for part in _parts(other)]) or any(
+            taken, skipped = (
+                (conditional.body, conditional.orelse)
+                if held
+                else (conditional.orelse, conditional.body)
+            )
+            if any([part in inside for part in _parts(skipped)]) or any(
                 [isinstance(inner, _LEAVING) for part in _parts(taken) for inner in nodes_in(part)]
             ):
                 return True

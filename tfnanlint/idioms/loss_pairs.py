@@ -97,28 +97,28 @@ def _applied(site: Site) -> Iterator[Pairing]:
 
 def _called(site: Site, interpreter: Engine) -> Iterator[Pairing]:
     """A loss object called with labels and predictions."""
-    made = getattr(site.value("layer").obj, "site", None)
+    construction = getattr(site.value("layer").obj, "site", None)
     if (
-        not isinstance(made, Site)
-        or made.op.name not in FAMILIES
+        not isinstance(construction, Site)
+        or construction.op.name not in FAMILIES
         or not isinstance(site.node, ast.Call)
     ):
         return
-    given = dict(zip(("y_true", "y_pred"), site.node.args)) | {
+    arguments = dict(zip(("y_true", "y_pred"), site.node.args)) | {
         k.arg: k.value for k in site.node.keywords
     }
-    if {"y_true", "y_pred"} <= given.keys() and not any(
-        isinstance(node, ast.Starred) for node in given.values()
+    if {"y_true", "y_pred"} <= arguments.keys() and not any(
+        isinstance(node, ast.Starred) for node in arguments.values()
     ):
-        labels, predictions = given["y_true"], given["y_pred"]
+        labels, predictions = arguments["y_true"], arguments["y_pred"]
         yield Pairing(
-            FAMILIES[made.op.name],
-            _from_logits(made),
+            FAMILIES[construction.op.name],
+            _from_logits(construction),
             interpreter.ask(labels, site.point),
             unfolded(interpreter.ask(predictions, site.point)),
             site.node,
             site,
-            made,
+            construction,
             False,
             True,
             labels,
@@ -127,8 +127,8 @@ def _called(site: Site, interpreter: Engine) -> Iterator[Pairing]:
 
 
 def _from_logits(site: Site) -> bool | None:
-    found = site.const("from_logits", False)
-    return found if isinstance(found, bool) else None
+    from_logits = site.const("from_logits", False)
+    return from_logits if isinstance(from_logits, bool) else None
 
 
 # compile
@@ -140,12 +140,14 @@ def _compiled(site: Site) -> Iterator[Pairing]:
     if node is None or _never_trained(site):
         return
     outputs = output(site, site.value("self"))
-    for part, value, given in _each(node, site.value("loss"), outputs):
-        found = _named(value)
-        if found is not None:
-            name, made = found
-            logits = _from_logits(made) if made is not None else False
-            yield Pairing(FAMILIES[name], logits, unknown(), given, part, site, made, True)
+    for part, value, predictions in _each(node, site.value("loss"), outputs):
+        loss = _named(value)
+        if loss is not None:
+            name, construction = loss
+            logits = _from_logits(construction) if construction is not None else False
+            yield Pairing(
+                FAMILIES[name], logits, unknown(), predictions, part, site, construction, True
+            )
 
 
 def _never_trained(site: Site) -> bool:
@@ -185,25 +187,25 @@ def _each(node: ast.expr, loss: Value, outputs: Value) -> Iterator[tuple[ast.exp
             if shown is not None
             else {}
         )
-        for name, one in loss.obj.items():
-            given = _output_named(name, outputs, parts)
-            if given is not None:
-                yield written.get(name, node), one, given
+        for name, named_loss in loss.obj.items():
+            predictions = _output_named(name, outputs, parts)
+            if predictions is not None:
+                yield written.get(name, node), named_loss, predictions
     elif parts is None:
         yield node, loss, outputs
     else:
-        for given in parts:
-            yield node, loss, given
+        for predictions in parts:
+            yield node, loss, predictions
 
 
 def _output_named(name: Any, outputs: Value, parts: tuple[Value, ...] | None) -> Value | None:
     """The output with a name: of a dict of outputs, or that of the layer called so."""
     if isinstance(outputs.obj, dict):
         return outputs.obj.get(name)
-    for one in parts if parts is not None else (outputs,):
-        layer = _layer(one)
+    for part in parts if parts is not None else (outputs,):
+        layer = _layer(part)
         if layer is not None and layer.site.const("name") == name:
-            return one
+            return part
     return None
 
 
@@ -248,11 +250,11 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
     if not stack.complete or not stack.layers:
         x = unknown("tensor")
     for layer in stack.layers:
-        made = getattr(layer.obj, "site", None)
+        construction = getattr(layer.obj, "site", None)
         result = called(layer, x, call)
-        if isinstance(made, Site):
+        if isinstance(construction, Site):
             step = Site(
-                made.op,
+                construction.op,
                 call.node,
                 {},
                 None,
@@ -260,7 +262,7 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
                 library="layer",
                 point=call.point,
                 source=call.source,
-                name=made.op.name,
+                name=construction.op.name,
             )
             step.values.update({"layer": layer, "input": x})
             result = result.but(origin=step)
@@ -270,19 +272,19 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
 
 def output_layers(module: Module, interpreter: Engine) -> list[Site]:
     """The constructions of the last layers of the models which a file builds or compiles."""
-    found: dict[ast.AST, Site] = {}
+    constructions: dict[ast.AST, Site] = {}
     for name in ("compile", "Model", "Sequential"):
         for node, point in module.calls_to(name, interpreter):
             site = interpreter.site(node, point)
             if site is None:
                 continue
             model = site.value("self") if site.op.name == COMPILE else interpreter.ask(node, point)
-            given = output(site, model) if model.kind in ("model", "instance") else unknown()
-            for value in given.obj if isinstance(given.obj, tuple) else (given,):
+            outputs = output(site, model) if model.kind in ("model", "instance") else unknown()
+            for value in outputs.obj if isinstance(outputs.obj, tuple) else (outputs,):
                 layer = _layer(value)
                 if layer is not None and layer.site.source is module.source:
-                    found.setdefault(layer.site.node, layer.site)
-    return list(found.values())
+                    constructions.setdefault(layer.site.node, layer.site)
+    return list(constructions.values())
 
 
 # What predictions are
@@ -332,17 +334,17 @@ def rescued(pairing: Pairing) -> bool:
     layer's named activation gives, and in a graph for the op itself, not when anything stands in
     between.
     """
-    made = last_layer(pairing)
-    if made is None:
+    layer = last_layer(pairing)
+    if layer is None:
         return (
             pairing.compiled
             and made_by(pairing.predictions, *PROBABILITIES, aligned=True) is not None
         )
-    if made.op.name == "keras.layers.Softmax":
+    if layer.op.name == "keras.layers.Softmax":
         return True
-    if made.op.name in HANDING_LAYERS or made.op.name == "keras.layers.Lambda":
-        return pairing.compiled and made.op.name == "keras.layers.Lambda"
-    activation = made.value("activation")
+    if layer.op.name in HANDING_LAYERS or layer.op.name == "keras.layers.Lambda":
+        return pairing.compiled and layer.op.name == "keras.layers.Lambda"
+    activation = layer.value("activation")
     return (
         pairing.compiled
         or activation.kind == "string"
@@ -400,11 +402,11 @@ def units(value: Value) -> int | None:
         if shape:
             return shape[-1]
         layer = origin.value("layer").obj if origin.library == "layer" else None
-        made = layer.site if isinstance(layer, Layer) else origin
+        construction = layer.site if isinstance(layer, Layer) else origin
         for param in ("units", "num_outputs"):
-            if made.given(param):
-                found = made.const(param)
-                return found if type(found) is int else None
+            if construction.given(param):
+                count = construction.const(param)
+                return count if type(count) is int else None
         if layer is not None:
             value = origin.value("input")
         elif origin.op.name in PROBABILITIES or origin.op.name == "tf.nn.log_softmax":
@@ -423,10 +425,12 @@ def layer_names(model: Value) -> set[str]:
     if isinstance(model.obj, Stack):
         return {_bare(layer) for layer in model.obj.layers}
     if isinstance(model.obj, Instance):
-        made = (inner.func for inner in nodes_in(model.obj.cls.node) if isinstance(inner, ast.Call))
+        functions = (
+            inner.func for inner in nodes_in(model.obj.cls.node) if isinstance(inner, ast.Call)
+        )
         return {
             func.attr if isinstance(func, ast.Attribute) else func.id
-            for func in made
+            for func in functions
             if isinstance(func, (ast.Attribute, ast.Name))
         }
     site = getattr(model.obj, "site", None)

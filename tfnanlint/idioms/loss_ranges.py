@@ -77,5 +77,5 @@ def _of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> Misfit |
 
 def is_sigmoid(pair: Pairing) -> bool:
     """Whether the predictions are sigmoids, one for each class."""
-    made = maker(pair.predictions)
-    return made is not None and made.op.name == "tf.sigmoid"
+    producer = maker(pair.predictions)
+    return producer is not None and producer.op.name == "tf.sigmoid"

@@ -68,9 +68,9 @@ def variance_of(difference: Site) -> Variance | None:
             continue
         (plus, weight), (minus, less) = sorted(term.parts.items(), key=lambda part: -part[1])
         if weight > 0 > less:
-            found = _variance(plus, minus, -less / weight) or _running(plus, minus)
-            if found is not None:
-                return found
+            variance = _variance(plus, minus, -less / weight) or _running(plus, minus)
+            if variance is not None:
+                return variance
     return None
 
 

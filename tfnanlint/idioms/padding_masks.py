@@ -112,8 +112,8 @@ def _losses(division: Site) -> list[Site]:
     dividend = division.value("x")
     parts = [dividend, *(total.value("x") for total in quantities.sums(dividend))]
     factors = [plain(factor) for part in parts for factor in quantities.factors(part)]
-    made = [made_by(factor, *FAMILIES) for factor in map(_bare, factors)]
-    return [loss for loss in made if loss is not None]
+    losses = [made_by(factor, *FAMILIES) for factor in map(_bare, factors)]
+    return [loss for loss in losses if loss is not None]
 
 
 def _bare(value: Value) -> Value:

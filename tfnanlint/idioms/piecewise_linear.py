@@ -65,8 +65,8 @@ def pieces(value: Value, x: Value, depth: int = _DEPTH) -> Pieces | None:
         return CONSTANT if isinstance(origin, Note) and origin.given else None
     if depth == 0:
         return None
-    found = _of_site(origin, lambda inner: pieces(inner, x, depth - 1), depth)
-    return CONSTANT if found is None and _is_upstream(value, x) else found
+    dependence = _of_site(origin, lambda inner: pieces(inner, x, depth - 1), depth)
+    return CONSTANT if dependence is None and _is_upstream(value, x) else dependence
 
 
 def _is_upstream(value: Value, x: Value) -> bool:
@@ -113,43 +113,43 @@ def _of_layer(site: Site, inner: Callable[[Value], Pieces | None], depth: int) -
     construction = getattr(site.value("layer").obj, "site", None)
     if not isinstance(construction, Site):
         return None
-    given = _joined(map(inner, _elements([site.value("input")])))
+    incoming = _joined(map(inner, _elements([site.value("input")])))
     name = construction.op.name
     if name == FUNCTIONAL_MODEL:
-        return _of_model(construction, given, depth)
+        return _of_model(construction, incoming, depth)
     if name in BENDING_LAYERS:
-        return _bent(construction, given)
+        return _bent(construction, incoming)
     if name not in LINEAR_LAYERS and name != _ACTIVATION:
         return None
-    return _activated(construction, given)
+    return _activated(construction, incoming)
 
 
-def _of_model(model: Site, given: Pieces | None, depth: int) -> Pieces | None:
-    """The output of a functional model as it depends on its input, applied to what is `given`."""
-    if given is None or not (model.given("inputs") and model.given("outputs")):
+def _of_model(model: Site, incoming: Pieces | None, depth: int) -> Pieces | None:
+    """The output of a functional model as it depends on its input, applied to `incoming`."""
+    if incoming is None or not (model.given("inputs") and model.given("outputs")):
         return None
     through = pieces(model.value("outputs"), model.value("inputs"), depth - 1)
     if through is None or not through.depends:
         return through
-    return Pieces(given.depends, (*given.bends, *through.bends) if given.depends else ())
+    return Pieces(incoming.depends, (*incoming.bends, *through.bends) if incoming.depends else ())
 
 
-def _activated(site: Site, given: Pieces | None) -> Pieces | None:
-    """What is `given` behind the activation of a layer; None where that may be curved."""
+def _activated(site: Site, incoming: Pieces | None) -> Pieces | None:
+    """What is `incoming`, behind the activation of a layer; None where that may be curved."""
     if not site.given("activation"):
-        return given if site.complete and site.op.name != _ACTIVATION else None
+        return incoming if site.complete and site.op.name != _ACTIVATION else None
     activation = site.value("activation")
     if activation.kind == "none" or activation.const == "linear":
-        return given
+        return incoming
     name = getattr(activation.obj, "name", activation.const)
     is_bend = name in BEND_NAMES or name in BENDS or name in BENDING_LAYERS
-    return _bent(site, given) if is_bend else None
+    return _bent(site, incoming) if is_bend else None
 
 
-def _bent(site: Site, given: Pieces | None) -> Pieces | None:
-    if given is None or not given.depends:
-        return given
-    return Pieces(True, (*given.bends, site))
+def _bent(site: Site, incoming: Pieces | None) -> Pieces | None:
+    if incoming is None or not incoming.depends:
+        return incoming
+    return Pieces(True, (*incoming.bends, site))
 
 
 def _joined(parts: Iterable[Pieces | None]) -> Pieces | None:

@@ -51,8 +51,8 @@ def logged(log: Site) -> Probability | None:
     else, and for the unguarded output of a layer, which nothing but the logarithm can mend.
     """
     x = log.value("x")
-    found = probability(x) if log.op.name != "tf.math.log1p" else _of_negated(x)
-    return None if found is None or found.layer is not None and not found.guard else found
+    p = probability(x) if log.op.name != "tf.math.log1p" else _of_negated(x)
+    return None if p is None or p.layer is not None and not p.guard else p
 
 
 def _of_negated(x: Value) -> Probability | None:
@@ -82,34 +82,37 @@ def probability(value: Value, depth: int = 8) -> Probability | None:
     return Probability(last, layer=site) if last is not None and last.op.name in PRODUCERS else None
 
 
-def _guarded(found: Probability | None, floor: Value, added: bool = False) -> Probability | None:
-    if found is None or not floor.exact or not 0 <= floor.lo <= SMALL:
+def _guarded(p: Probability | None, floor: Value, added: bool = False) -> Probability | None:
+    if p is None or not floor.exact or not 0 <= floor.lo <= SMALL:
         return None
-    return replace(found, guard=max(found.guard, floor.lo), added=found.added or added)
+    return replace(p, guard=max(p.guard, floor.lo), added=p.added or added)
 
 
 def _with_constant(site: Site, depth: int) -> Probability | None:
     x, y = site.value("x"), site.value("y")
-    constant, other = (x, y) if x.exact else (y, x)
+    constant, operand = (x, y) if x.exact else (y, x)
     if not constant.exact:
         return None
-    negated = other.origin
+    negated = operand.origin
     if site.op.name == "tf.add" and isinstance(negated, Site) and negated.op.name == "tf.negative":
         return _complement(constant, negated.value("x"), depth)
     if site.op.name == "tf.minimum":
-        return probability(other, depth - 1) if constant.lo > 1 - SMALL else None
-    return _guarded(probability(other, depth - 1), constant, site.op.name == "tf.add")
+        return probability(operand, depth - 1) if constant.lo > 1 - SMALL else None
+    return _guarded(probability(operand, depth - 1), constant, site.op.name == "tf.add")
 
 
-def _complement(one: Value, p: Value, depth: int) -> Probability | None:
-    if not one.exact or not abs(one.lo - 1) <= SMALL:
+def _complement(minuend: Value, p: Value, depth: int) -> Probability | None:
+    if not minuend.exact or not abs(minuend.lo - 1) <= SMALL:
         return None
-    found = probability(p, depth - 1)
-    if found is None:
+    subtrahend = probability(p, depth - 1)
+    if subtrahend is None:
         return None
-    guard = max(found.guard, one.lo - 1)
+    guard = max(subtrahend.guard, minuend.lo - 1)
     return replace(
-        found, complement=not found.complement, guard=guard, added=found.added or one.lo > 1
+        subtrahend,
+        complement=not subtrahend.complement,
+        guard=guard,
+        added=subtrahend.added or minuend.lo > 1,
     )
 
 
@@ -185,8 +188,8 @@ def step(x: Value) -> bool:
     if total is None or not any(total.value(param).lo > 0 for param in ("x", "y")):
         return False
     minus = made_by(total.value("x"), "tf.subtract") or made_by(total.value("y"), "tf.subtract")
-    made = [curve(minus.value(param)) for param in ("x", "y")] if minus is not None else [None]
-    return None not in made and made[0].op is made[1].op
+    curves = [curve(minus.value(param)) for param in ("x", "y")] if minus is not None else [None]
+    return None not in curves and curves[0].op is curves[1].op
 
 
 def curve(value: Value, depth: int = 6) -> Site | None:

@@ -349,12 +349,12 @@ def power_of(value: Value) -> Value:
 
 def summands(total: Site) -> list[Value]:
     """What is summed up, at once or axis by axis."""
-    found: list[Value] = []
+    terms: list[Value] = []
     inner: Site | None = total
-    while inner is not None and len(found) < 3:
-        found.append(plain(inner.value("x")))
-        inner = made_by(found[-1], *SUMS)
-    return found
+    while inner is not None and len(terms) < 3:
+        terms.append(plain(inner.value("x")))
+        inner = made_by(terms[-1], *SUMS)
+    return terms
 
 
 def sums(value: Value, depth: int = 4) -> list[Site]:

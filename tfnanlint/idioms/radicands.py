@@ -28,8 +28,8 @@ def difference_under(root: Site) -> Site | None:
     """
     value = widest(root.value("x"))
     total = made_by(value, "tf.add")
-    for param, other in _OTHER_OPERAND if total is not None else ():
-        if total is not None and total.value(other).is_number:
+    for param, addend in _OTHER_OPERAND if total is not None else ():
+        if total is not None and total.value(addend).is_number:
             value = total.value(param)
             break
     return made_by(value, "tf.subtract")

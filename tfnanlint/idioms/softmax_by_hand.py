@@ -22,9 +22,9 @@ def numerator(value: Value) -> tuple[Site | None, bool]:
     """
     exp = exponential_of(value)
     times = made_by(value, "tf.multiply") if exp is None else None
-    for param, other in (("x", "y"), ("y", "x")) if times is not None else ():
+    for param, mask in (("x", "y"), ("y", "x")) if times is not None else ():
         inner = exponential_of(widest(times.value(param)))
-        if inner is not None and times.value(other).kind in ("tensor", "unknown"):
+        if inner is not None and times.value(mask).kind in ("tensor", "unknown"):
             return inner, True
     return exp, False
 
@@ -67,8 +67,8 @@ def _guarded_sum(site: Site) -> Site | None:
     """The sum that a small number is added to, or that is kept at or above one."""
     if site.op.name not in FLOORS:
         return None
-    for param, other in (("x", "y"), ("y", "x")):
-        total, eps = site.value(param).origin, site.value(other)
+    for param, guard in (("x", "y"), ("y", "x")):
+        total, eps = site.value(param).origin, site.value(guard)
         is_small = eps.exact and 0 < eps.lo < _LARGEST_EPSILON
         if is_small and isinstance(total, Site) and total.op.name == "tf.reduce_sum":
             return total

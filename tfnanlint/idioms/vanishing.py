@@ -88,17 +88,17 @@ def held(value: Value, limit: int = 60) -> bool:
     weight and no call is behind it.
     """
     walk, stored = Walk(value, limit=limit), False
-    for one in walk:
-        if one.kind not in NUMERIC_KINDS or one.kind == "number":
+    for part in walk:
+        if part.kind not in NUMERIC_KINDS or part.kind == "number":
             continue
-        origin = behind(one)
+        origin = behind(part)
         if isinstance(origin, Site):
             if origin.op.starts or not origin.args:
                 return False
             walk.enter(origin, [origin.op.passes] if origin.op.passes else origin.args)
         elif (
             origin is None
-            or one.evident
+            or part.evident
             or origin.parameter
             or origin.passed
             or origin.computed
@@ -197,9 +197,9 @@ def _mask(value: Value) -> bool:
 def unscaled(value: Value) -> Value:
     """A value without a number that it is multiplied by (`2 * n`)."""
     product = made_by(value, "tf.multiply")
-    for param, other in (("x", "y"), ("y", "x")) if product is not None else ():
+    for param, scaled in (("x", "y"), ("y", "x")) if product is not None else ():
         if product.value(param).is_number and product.value(param).const:
-            return plain(product.value(other))
+            return plain(product.value(scaled))
     return value
 
 
@@ -294,9 +294,9 @@ def running_average(value: Value) -> Value | None:
     if update is not None:
         value = plain(update.value("value"))
     total = made_by(value, "tf.add")
-    for param, other in (("x", "y"), ("y", "x")) if total is not None else ():
+    for param, average in (("x", "y"), ("y", "x")) if total is not None else ():
         fresh = made_by(plain(total.value(param)), "tf.multiply")
-        kept = made_by(plain(total.value(other)), "tf.multiply")
+        kept = made_by(plain(total.value(average)), "tf.multiply")
         if fresh is None or kept is None:
             continue
         for weight, x in (("x", "y"), ("y", "x")):
@@ -373,19 +373,19 @@ def _has_counted(total: Site) -> bool:
     """The sum of all of a variable to which its function has just added how often each class occurs
     (the codebook of a VQ-VAE): some class does.
     """
-    made = (
+    variable = (
         made_by(total.value("x"), *VARIABLES)
         if total.point is not None and not total.given("axis")
         else None
     )
     if (
-        made is None
-        or made.interpreter is None
-        or not made.interpreter.assigns(made, total.point.scope, total.node.lineno)
+        variable is None
+        or variable.interpreter is None
+        or not variable.interpreter.assigns(variable, total.point.scope, total.node.lineno)
     ):
         return False
-    given = made.interpreter.assigned(made)
-    return bool(given) and all([_with_counts(one) for one in given])
+    updates = variable.interpreter.assigned(variable)
+    return bool(updates) and all([_with_counts(one) for one in updates])
 
 
 def _of_all_examples(total: Site) -> bool:
@@ -822,8 +822,8 @@ def has_ones(total: Site) -> bool:
     diagonal a number was put: none of them is 0.
     """
     plus = made_by(total.value("x"), "tf.add")
-    for one, other in (("x", "y"), ("y", "x")) if plus is not None else ():
-        if made_by(plus.value(one), "tf.eye") is not None and plus.value(other).nonnegative:
+    for unit, summand in (("x", "y"), ("y", "x")) if plus is not None else ():
+        if made_by(plus.value(unit), "tf.eye") is not None and plus.value(summand).nonnegative:
             return True
     kernel = exponential_of(widest(total.value("x")))
     if kernel is not None and kernel.value("x").hi <= 0 and of_itself(kernel.value("x")):
@@ -890,8 +890,8 @@ def _of_free_exponents(value: Value) -> bool:
     """Whether elements are exponentials, sigmoids or softmaxes of weighted sums, which are as likely
     to be large as small: not all of them underflow at once. Of distances or masked scores they may.
     """
-    made = made_by(plain(widest(plain(value))), *UNDERFLOWING, "tf.nn.softmax")
-    return made is not None and _is_free(made)
+    exponential = made_by(plain(widest(plain(value))), *UNDERFLOWING, "tf.nn.softmax")
+    return exponential is not None and _is_free(exponential)
 
 
 def is_total_of_modulation(value: Value) -> bool:
@@ -934,9 +934,9 @@ def _of_probabilities(value: Value) -> bool:
     return probabilities > 0 and walk.is_complete
 
 
-def _is_free(made: Site) -> bool:
+def _is_free(site: Site) -> bool:
     """Whether what an op is taken of is a weighted sum."""
-    return made_by(plain(made.value(made.op.main)), *MATRIX_PRODUCTS) is not None
+    return made_by(plain(site.value(site.op.main)), *MATRIX_PRODUCTS) is not None
 
 
 def is_product_of_weights(value: Value) -> bool:
@@ -971,12 +971,12 @@ def _is_exponential(value: Value) -> bool:
     """Whether a value is an exponential, clipped or not, of a weighted sum or of a parameter."""
     value = plain(value)
     clip = made_by(value, *CEILINGS)
-    made = made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING)
-    if made is None:
+    exponential = made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING)
+    if exponential is None:
         return False
-    exponent = plain(made.value(made.op.main))
+    exponent = plain(exponential.value(exponential.op.main))
     is_given = isinstance(exponent.origin, Note) and exponent.origin.given
-    return is_given or made_by(exponent, *VARIABLES) is not None or _is_free(made)
+    return is_given or made_by(exponent, *VARIABLES) is not None or _is_free(exponential)
 
 
 def _lifted(value: Value) -> bool:
@@ -1007,17 +1007,17 @@ def handed_in(value: Value, depth: int = 4) -> bool:
     """A variable that starts with a value of which nothing is known, or what it is added to:
     the caller who hands a variance in knows that it is positive, and has it trained so.
     """
-    made = made_by(widest(plain(value)), *VARIABLES, "tf.add")
-    if made is None or depth == 0:
+    producer = made_by(widest(plain(value)), *VARIABLES, "tf.add")
+    if producer is None or depth == 0:
         return False
-    if made.op.name == "tf.add":
-        parts = [made.value("x"), made.value("y")]
+    if producer.op.name == "tf.add":
+        parts = [producer.value("x"), producer.value("y")]
         inside = [handed_in(part, depth - 1) for part in parts]
         return any(inside) and all(
             one or part.lo >= 0 or not part.known for one, part in zip(inside, parts)
         )
-    param = made.op.starts
-    start = made.value(param) if made.given(param) else None
+    param = producer.op.starts
+    start = producer.value(param) if producer.given(param) else None
     # What is computed may be anything.
     return (
         start is not None
@@ -1066,11 +1066,11 @@ def _moved(value: Value) -> bool:
     move it; what was handed in or computed and put into one is a setting, or an operand that a
     gradient is asked for.
     """
-    made = made_by(value, *VARIABLES)
-    if made is None:
+    variable = made_by(value, *VARIABLES)
+    if variable is None:
         return False
-    param = made.op.starts
-    start = made.value(param) if made.given(param) else None
+    param = variable.op.starts
+    start = variable.value(param) if variable.given(param) else None
     return (
         start is None
         or start.known

@@ -63,40 +63,40 @@ class Factors:
 
     def _in(self, scope: Scope, site: Site, masked: bool) -> list[Factor]:
         name = site.op.name
-        found = self._found.get((scope, name, masked))
-        if found is None:
+        factors = self._found.get((scope, name, masked))
+        if factors is None:
             possible = self._possible(scope, name, masked)
             if possible and self._goes_elsewhere(site):
                 return []  # another site may be a factor
-            found = self._found[scope, name, masked] = self._factors(possible, name, masked)
-        return found.get(site.node, [])
+            factors = self._found[scope, name, masked] = self._factors(possible, name, masked)
+        return factors.get(site.node, [])
 
     def _possible(self, scope: Scope, name: str, masked: bool) -> list[tuple[Site, str, str]]:
         """The products in a body with the parameters at which, as far as the text tells, what an op
         gives may arrive, and a mask at the other.
         """
-        made = frozenset((name,))
+        ops = frozenset((name,))
         return [
             (times, param, other)
             for times in self.products_of(scope)
             for param, other in (("x", "y"), ("y", "x"))
-            if may_stem(self.interpreter, times, param, made, _SIGNS)
+            if may_stem(self.interpreter, times, param, ops, _SIGNS)
             and (not masked or may_stem(self.interpreter, times, other, _CASTS))
         ]
 
     def _factors(
         self, possible: list[tuple[Site, str, str]], name: str, masked: bool
     ) -> dict[ast.AST, list[Factor]]:
-        found: dict[ast.AST, list[Factor]] = {}
-        for times, param, other in possible:
+        factors: dict[ast.AST, list[Factor]] = {}
+        for times, param, mask in possible:
             self.interpreter.session.steps = 0
-            if masked and not self._is_mask(times, other):
+            if masked and not self._is_mask(times, mask):
                 continue
-            for made, negated in _made(times.value(param), name):
+            for producer, negated in _made(times.value(param), name):
                 product = self.interpreter.site(times.node, times.point)
                 if product is not None:
-                    found.setdefault(made.node, []).append((product, param, negated))
-        return found
+                    factors.setdefault(producer.node, []).append((product, param, negated))
+        return factors
 
     def products_of(self, scope: Scope) -> list[Site]:
         """The products in a body of which a factor may be of some interest, as far as its text
@@ -109,20 +109,20 @@ class Factors:
                 if inner:
                     point = Point(scope, time)
                     nodes += [(node, point) for node in inner]
-            found = [
+            products = [
                 self.interpreter.operation(node, point)
                 for node, point in nodes
                 if type(node) is BIN_OP
                 and isinstance(node.op, ast.Mult)
                 and self._may_matter(node, point)
             ]
-            found += [
+            products += [
                 self.interpreter.site(node, point)
                 for node, point in nodes
                 if type(node) is CALL and leaf(node.func) in ("multiply", "mul")
             ]
             self._products[scope] = [
-                one for one in found if one is not None and one.op.name == "tf.multiply"
+                one for one in products if one is not None and one.op.name == "tf.multiply"
             ]
             called = [
                 (node, point.lookup(node.func.id))
@@ -197,9 +197,9 @@ class Factors:
 def _made(value: Value, name: str) -> Iterator[tuple[Site, bool]]:
     """The application of an op that a value is, or the negative of which it is."""
     for negated in (False, True):
-        made = made_by(value, name)
-        if made is not None:
-            yield made, negated
+        producer = made_by(value, name)
+        if producer is not None:
+            yield producer, negated
         minus = made_by(value, "tf.negative")
         if minus is None:
             return

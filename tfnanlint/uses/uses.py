@@ -101,16 +101,16 @@ class Endings:
         """For each node inside of an expression the one directly around it; the expression stands
         around itself.
         """
-        found = self._inside.get(whole)
-        if found is None:
-            found = self._inside[whole] = {whole: whole}
+        parents = self._inside.get(whole)
+        if parents is None:
+            parents = self._inside[whole] = {whole: whole}
             queue = [whole]
-            for one in queue:  # it grows on the way
-                for part in parts_of(one):
-                    if part not in found:
-                        found[part] = one
+            for node in queue:  # it grows on the way
+                for part in parts_of(node):
+                    if part not in parents:
+                        parents[part] = node
                         queue.append(part)
-        return found
+        return parents
 
     def _above(self, whole: ast.AST, node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
         """(expression, the part of it that holds `node`) from `whole` inwards."""
@@ -141,9 +141,9 @@ class Endings:
         """For each expression that is assigned to a name: whether every way from there ends in a
         summary. Last statement first, so that what reads a name is known before what writes it.
         """
-        found: dict[ast.AST, bool] = {}
+        summarized: dict[ast.AST, bool] = {}
         ways: dict[str, set[bool]] = {}  # by name: how what the later statements make of it ends
-        for node, _ in sorted(self._scope.statements, key=lambda one: -one[0].lineno):
+        for node, _ in sorted(self._scope.statements, key=lambda statement: -statement[0].lineno):
             into = self.assigned(node)
             shown = (
                 into
@@ -158,10 +158,10 @@ class Endings:
                 ends = (
                     set(ways.get(into, ())) if into is not None and into.isidentifier() else {False}
                 )
-            found[node] = ends == {True}
+            summarized[node] = ends == {True}
             for name in {inner.id for inner in nodes_in(node) if type(inner) is NAME}:
                 ways.setdefault(name, set()).update(ends)
-        return found
+        return summarized
 
     def only_shown(self, node: ast.AST) -> bool:
         """Whether the name that an expression is assigned to goes into summaries only."""
@@ -186,8 +186,8 @@ class Endings:
 
     def assigned(self, node: ast.AST) -> str | None:
         """The one path that the statement around an expression assigns; None for several or none."""
-        found = self.paths(node)  # a branch and what follows it may hold one binding both
-        return found.pop() if len(found) == 1 else None
+        paths = self.paths(node)  # a branch and what follows it may hold one binding both
+        return paths.pop() if len(paths) == 1 else None
 
     def stored(self, node: ast.AST) -> tuple[str, list[tuple[ast.AST, ast.AST]]]:
         """The one path that the statement around an expression assigns, with what stands around the
@@ -211,10 +211,10 @@ class Endings:
             return False
         if self._ends(whole, node, calls, returned):
             return True
-        made = self.flow.made.get(whole, ())
-        return any(one.uses or one.is_dead for one in made) and self._going_on(
+        definitions = self.flow.made.get(whole, ())
+        return any(one.uses or one.is_dead for one in definitions) and self._going_on(
             calls, returned
-        ).isdisjoint(made)
+        ).isdisjoint(definitions)
 
     def _ends(self, whole: ast.AST, node: ast.AST, calls: frozenset[str], returned: bool) -> bool:
         above = self._above(whole, node)
@@ -263,18 +263,18 @@ class Endings:
         if len(on_row) > _CROWD:
             whole = self._crowd(node.lineno, on_row).get(node)
             return [whole] if whole is not None else []
-        found = (one for one in on_row if node in self._outer(one))
-        return list(itertools.islice(found, 1))
+        holders = (one for one in on_row if node in self._outer(one))
+        return list(itertools.islice(holders, 1))
 
     def _crowd(self, row: int, on_row: list[ast.AST]) -> dict[ast.AST, ast.AST]:
         """For each node on a row with many expressions the first that holds it."""
-        found = self._crowded.get(row)
-        if found is None:
-            found = self._crowded[row] = {}
+        holders = self._crowded.get(row)
+        if holders is None:
+            holders = self._crowded[row] = {}
             for whole in on_row:
                 for part in self._outer(whole):
-                    found.setdefault(part, whole)
-        return found
+                    holders.setdefault(part, whole)
+        return holders
 
     def _made(self, whole: ast.AST) -> list[Definition]:
         """The definitions that an expression is given to; [] where more is done with it."""
@@ -296,11 +296,11 @@ class Endings:
 
     def _find_on_row(self) -> dict[int, list[ast.AST]]:
         """The expressions that touch each row."""
-        found: dict[int, list[ast.AST]] = {}
-        for one, _ in self._scope.statements:
-            for row in range(one.lineno, (one.end_lineno or one.lineno) + 1):
-                found.setdefault(row, []).append(one)
-        return found
+        rows: dict[int, list[ast.AST]] = {}
+        for expression, _ in self._scope.statements:
+            for row in range(expression.lineno, (expression.end_lineno or expression.lineno) + 1):
+                rows.setdefault(row, []).append(expression)
+        return rows
 
     def tested_for_nan(self, node: ast.AST) -> bool:
         """Whether the name that an expression is assigned to, or made part of, is asked further
@@ -381,10 +381,10 @@ class Endings:
             for use in definition.uses:
                 if use.node in chosen:
                     continue
-                made = self._made(use.whole)
-                if not made or _taken(self._above(use.whole, use.node)):
+                definitions = self._made(use.whole)
+                if not definitions or _taken(self._above(use.whole, use.node)):
                     return False
-                queue += made
+                queue += definitions
         return True
 
     def becomes_half(self, node: ast.AST) -> bool:
@@ -445,20 +445,20 @@ class Endings:
                 for use in definition.uses:
                     if self._use_ends(use, calls, returned):
                         continue
-                    made = self.flow.made.get(use.whole, ())
-                    if not any(one.uses or one.is_dead for one in made) or _taken(
+                    targets = self.flow.made.get(use.whole, ())
+                    if not any(one.uses or one.is_dead for one in targets) or _taken(
                         self._above(use.whole, use.node)
                     ):
                         queue.append(definition)
-                    for one in made:
-                        into.setdefault(one, []).append(definition)
-            found: set[Definition] = set()
+                    for target in targets:
+                        into.setdefault(target, []).append(definition)
+            onward: set[Definition] = set()
             while queue:
                 definition = queue.pop()
-                if definition not in found:
-                    found.add(definition)
+                if definition not in onward:
+                    onward.add(definition)
                     queue += into.get(definition, ())
-            self._onward[calls, returned] = found
+            self._onward[calls, returned] = onward
         return self._onward[calls, returned]
 
     def _use_ends(self, use: Use, calls: frozenset[str], returned: bool) -> bool:
@@ -476,20 +476,20 @@ def endings_of(scope: Scope, module: Module) -> Endings:
 
 def _certain_calls(body: Any) -> dict[str, int]:
     """The names that a block calls by itself, with the row of the first call of each."""
-    found: dict[str, int] = {}
+    rows: dict[str, int] = {}
     waiting = list(body)[::-1] if isinstance(body, list) else []
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, ast.With):
-            waiting += one.body[::-1]
+        statement = waiting.pop()
+        if isinstance(statement, ast.With):
+            waiting += statement.body[::-1]
         elif (
-            isinstance(one, (ast.Assign, ast.Expr))
-            and isinstance(one.value, ast.Call)
-            and isinstance(one.value.func, ast.Name)
-            and not hasattr(builtins, one.value.func.id)
+            isinstance(statement, (ast.Assign, ast.Expr))
+            and isinstance(statement.value, ast.Call)
+            and isinstance(statement.value.func, ast.Name)
+            and not hasattr(builtins, statement.value.func.id)
         ):
-            found.setdefault(one.value.func.id, one.lineno)
-    return found
+            rows.setdefault(statement.value.func.id, statement.lineno)
+    return rows
 
 
 def never_reached(site: Any) -> bool:
@@ -541,9 +541,9 @@ def _leads_into(
         return False
     if interpreter.escapes(scope.function):
         return False
-    found = calls_of(scope.function, interpreter)
-    return bool(found) and all(
-        _leads_into(call, where, interpreter, calls, depth - 1) for call, where in found
+    call_sites = calls_of(scope.function, interpreter)
+    return bool(call_sites) and all(
+        _leads_into(call, where, interpreter, calls, depth - 1) for call, where in call_sites
     )
 
 
@@ -551,16 +551,18 @@ def calls_of(function: Function, interpreter: Engine) -> list[tuple[ast.Call, Po
     """The calls in the project that may be of a function, those of tests left out: they look at
     values.
     """
-    found = list(interpreter.call_sites(function))
+    call_sites = list(interpreter.call_sites(function))
     for base in interpreter.lineage(function.owner)[1:] if function.owner is not None else ():
         if base.module is not function.module:
-            found += [
+            call_sites += [
                 (call, point)
                 for call, point in base.module.calls_to(function.name, interpreter)
                 if interpreter.may_run(call, point, function)
             ]
     return [
-        (call, point) for call, point in found if not holds_tests(point.scope.module.source.path)
+        (call, point)
+        for call, point in call_sites
+        if not holds_tests(point.scope.module.source.path)
     ]
 
 
@@ -600,9 +602,9 @@ def _decides(node: ast.AST, point: Point, interpreter: Engine, depth: int) -> bo
         or interpreter.escapes(function)
     ):
         return False
-    found = calls_of(function, interpreter)
-    return bool(found) and all(
-        [_decides(call, where, interpreter, depth - 1) for call, where in found]
+    call_sites = calls_of(function, interpreter)
+    return bool(call_sites) and all(
+        [_decides(call, where, interpreter, depth - 1) for call, where in call_sites]
     )
 
 
@@ -718,8 +720,8 @@ def _dtypes_of_cast(call: ast.Call) -> list[str]:
     """The words that may name the dtype of a cast; [] for another call."""
     if leaf(call.func) not in _CASTS:
         return []
-    given = call.args[-1:] + [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
-    return [str(one.value) if isinstance(one, ast.Constant) else leaf(one) for one in given]
+    args = call.args[-1:] + [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    return [str(one.value) if isinstance(one, ast.Constant) else leaf(one) for one in args]
 
 
 def _fetched(call: ast.Call) -> bool:
