@@ -75,7 +75,7 @@ SAYS_NOTHING = frozenset("one found other made given".split())
 
 def unnamed(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The parameters and local variables whose names do not say what they hold, with their lines;
-    not those of comprehensions.
+    not those of comprehensions, and not what `__eq__` compares with.
     """
     of_comprehensions = {
         name
@@ -90,9 +90,15 @@ def unnamed(tree: ast.AST) -> Iterator[tuple[int, str]]:
         for node in owner.body
         if isinstance(node, ast.AnnAssign)
     }
+    compared = {
+        argument
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name == "__eq__"
+        for argument in node.args.args
+    }
     for node in ast.walk(tree):
         match node:
-            case ast.arg(arg=name) | ast.ExceptHandler(name=name):
+            case ast.arg(arg=name) | ast.ExceptHandler(name=name) if node not in compared:
                 pass
             case ast.Name(id=name, ctx=ast.Store()) if node not in of_comprehensions | fields:
                 pass
@@ -113,6 +119,7 @@ def unnamed(tree: ast.AST) -> Iterator[tuple[int, str]]:
         ("def f():\n    return [one for one in x]", []),
         ("class A:\n    made: int = 0", []),
         ("def f(a):\n    a.found = 1", []),
+        ("def __eq__(self, other): pass", []),
     ],
 )
 def test_which_names_say_nothing(text, names):

@@ -17,7 +17,7 @@ from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph import constant_arguments as agreements
 from tfnanlint.interp.names import asks_size, fallback, settable, small
-from tfnanlint.ops.frameworks import MODEL_METHODS, OPTIMIZER_STATE, STATE_METHODS
+from tfnanlint.ops.frameworks import FLAGS, MODEL_METHODS, OPTIMIZER_STATE, STATE_METHODS
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.relations.linear import as_said_of
 from tfnanlint.ops.relations.tested import under
@@ -145,8 +145,10 @@ def attribute(ev: Evaluator, node: ast.Attribute, point: Point) -> Value:
     name = resolution.resolve(ev, node, point)
     if name is not None:
         known = resolution.named(ev, name)
-        if known is not None or is_tensorflow(name):
-            return known or unknown()
+        if known is not None:
+            return known
+        if is_tensorflow(name) and not name.endswith(f".{FLAGS}.{node.attr}"):
+            return unknown()
     path = path_of(node)
     if path is not None:
         binding = point.path_binding(root_of(path), path)

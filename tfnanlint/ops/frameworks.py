@@ -66,6 +66,8 @@ CALLED_BY_BASES: Final = HOOKS | frozenset(
 )
 # The methods that calling an instance runs.
 CALL_METHODS: Final = frozenset(("call", "__call__"))
+# The object of TensorFlow that holds the flags of a program.
+FLAGS: Final = "FLAGS"
 # Decorators that make a graph of a function.
 GRAPH_FUNCTIONS: Final = frozenset(("function", "defun", "tf_function"))
 # Decorators of libraries that hand the function on.

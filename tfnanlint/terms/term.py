@@ -64,13 +64,13 @@ class Atom:
     def __hash__(self) -> int:
         return self._hash
 
-    def __eq__(self, operand: object) -> bool:
-        return self is operand or (
-            isinstance(operand, Atom)
-            and self._hash == operand._hash
-            and self.op == operand.op
-            and self.detail == operand.detail
-            and self.terms == operand.terms
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Atom)
+            and self._hash == other._hash
+            and self.op == other.op
+            and self.detail == other.detail
+            and self.terms == other.terms
         )
 
     @property
@@ -120,11 +120,9 @@ class Monomial:
     def __hash__(self) -> int:
         return self._hash
 
-    def __eq__(self, operand: object) -> bool:
-        return self is operand or (
-            isinstance(operand, Monomial)
-            and self._hash == operand._hash
-            and self._set == operand._set
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Monomial) and self._hash == other._hash and self._set == other._set
         )
 
     @property
@@ -181,11 +179,9 @@ class Term:
     def __hash__(self) -> int:
         return self._hash
 
-    def __eq__(self, operand: object) -> bool:
-        return self is operand or (
-            isinstance(operand, Term)
-            and self._hash == operand._hash
-            and self.parts == operand.parts
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Term) and self._hash == other._hash and self.parts == other.parts
         )
 
     @property
