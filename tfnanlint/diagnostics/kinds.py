@@ -45,6 +45,12 @@ KINDS: Final = {
             wrong=2,
         ),
         Kind(
+            "data-mask",
+            "the mask is made of data alone, and how the data is prepared seldom leaves it empty",
+            right=0,
+            wrong=18,
+        ),
+        Kind(
             "layer-output",
             "all outputs of a linear or recurrent layer would have to be 0 at once",
             right=0,

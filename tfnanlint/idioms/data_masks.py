@@ -1,0 +1,204 @@
+"""Masks that are made of data alone: of labels, of lengths, of what a program is fed. Who prepares
+the data decides whether such a mask can leave out everything, and nearly always it cannot. A mask
+that is computed from outputs of a network leaves out what the network decides.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfnanlint.conventions.identifiers import (
+    is_label,
+    names_mask,
+    names_padding,
+    names_weights,
+    says_predicted,
+)
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms import quantities
+from tfnanlint.idioms.divisors import is_sum_of_mask
+from tfnanlint.ops.frameworks import FAMILIES
+from tfnanlint.ops.provenance import Walk, site_behind, widest
+from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.traits import (
+    CASTS,
+    CONSTANTS,
+    EQUALITIES,
+    FED_TO_LOSSES,
+    GREATER,
+    LAMBDAS,
+    LESS,
+    MASK_LAYOUTS,
+    RESHAPES,
+    SUMS,
+    draws_tensor,
+)
+from tfnanlint.syntax.access_paths import path_of
+from tfnanlint.values.value import WHOLE, Note, Value
+
+_FILL: Final = 1e4  # beyond this a number marks what is filled up
+_TESTS: Final = (*EQUALITIES, *GREATER, *LESS)
+_DEPTH: Final = 6
+_MOST: Final = 60  # values that are looked at
+_NUMBERS: Final = frozenset(("number", "string", "shape", "none", "dtype"))
+
+
+def weakness_of_total(division: Site, divisor: Value) -> str:
+    """The kind of evidence that the total of a mask is 0, as `kinds` names it: "padding" where the
+    mask marks padding, "token-mask" where it weighs a cross-entropy of whole-number labels,
+    "data-mask" where it is made of data alone; empty for other masks.
+    """
+    total = made_by(plain(widest(plain(divisor))), *SUMS, "tf.reduce_mean")
+    if total is not None and not _is_of_rows(total):
+        mask = plain(total.value(total.op.main))
+        inner = made_by(mask, *SUMS)
+        if inner is not None and not total.given("axis"):
+            total, mask = inner, plain(inner.value(inner.op.main))
+        if _marks_padding(mask):
+            return "padding"
+        written = path_of(total.args[total.op.main]) if total.op.main in total.args else None
+        if _weighs_tokens(division, mask, written or ""):
+            return "token-mask"
+    return "data-mask" if _are_of_data(quantities.sums(divisor), division) else ""
+
+
+def _is_of_rows(total: Site) -> bool:
+    """Whether a total is taken of each row: of a single one padding is not rare."""
+    return total.given("axis") and total.const("axis", 0) is not None
+
+
+def _are_of_data(totals: list[Site], division: Site) -> bool:
+    """Whether each of some totals is of a mask that is made of data alone: of whole numbers, or of
+    what the dividend is multiplied with.
+    """
+    masks = [total.value(total.op.main) for total in totals]
+    is_weight = is_sum_of_mask(division)
+    return bool(masks) and all([_is_mask(mask, is_weight) and is_of_data(mask) for mask in masks])
+
+
+def _is_mask(value: Value, is_weight: bool) -> bool:
+    """Whether a value is a mask: whole numbers, or what is multiplied with or named like one."""
+    note = value.origin
+    is_named = isinstance(note, Note) and names_mask(note.path or note.parameter)
+    return is_weight or is_named or quantities.whole(value)
+
+
+def is_of_data(value: Value) -> bool:
+    """Whether a value is computed from data and numbers of the program alone: no weights, no random
+    numbers, nothing of which it is not known where it comes from.
+    """
+    walk = Walk(value, limit=_MOST)
+    for part in walk:
+        if part.kind in _NUMBERS or part.exact:
+            continue
+        origin = part.origin
+        if isinstance(origin, Note) and origin.options:
+            walk.add(origin.options)
+        elif isinstance(part.obj, tuple):
+            walk.add([element for element in part.obj if isinstance(element, Value)])
+        elif (site := site_behind(part)) is None:
+            if not _is_data(part):
+                return False
+        elif site.op.name in EQUALITIES:
+            # What is compared for equality is labels, ids or marks.
+            sides = [site.value(param) for param in ("x", "y")]
+            walk.add([side for side in sides if site_behind(side) is not None])
+        elif site.op.name in LAMBDAS and "computed" in site.values:
+            walk.add([site.values["computed"]])
+        elif site.op.name not in FED_TO_LOSSES:
+            if not site.op.pure or site.op.starts or draws_tensor(site.op.name):
+                return False
+            walk.enter(site)
+    return walk.is_complete
+
+
+def _is_data(value: Value) -> bool:
+    """Whether what nothing in the program computes is data: whole numbers, what Keras or a data set
+    hands in, and parameters and attributes whose names say mask or label.
+    """
+    note = value.origin
+    if not isinstance(note, Note) or note.computed or note.passed:
+        return False
+    name = (note.path or note.parameter).rpartition(".")[2]
+    if names_weights(name) or says_predicted(name):
+        return False
+    if value.dtype in WHOLE or note.data:
+        return True
+    return names_mask(name) or is_label(name)
+
+
+def _marks_padding(mask: Value) -> bool:
+    """Whether a mask is made of the lengths of sequences, leaves out the elements of what the
+    function is given that are one number, or those near a number that only fills up.
+    """
+    leaves_out = False
+    for _ in range(_DEPTH):
+        layout = made_by(mask, *MASK_LAYOUTS)
+        if layout is None:
+            break
+        leaves_out ^= layout.op.name == "tf.logical_not"
+        inner = plain(layout.value(layout.op.main or "x"))
+        if layout.op.name in CASTS and mask.dtype == "bool":
+            return inner.dtype != "bool" and _is_given(inner)
+        mask = inner
+    test = made_by(mask, *_TESTS, "tf.sequence_mask")
+    if test is None or test.op.name == "tf.sequence_mask":
+        return test is not None
+    bound = test.value("y")
+    if test.op.name not in EQUALITIES:
+        return bound.is_number and abs(bound.lo) >= _FILL
+    leaves_out ^= test.op.name == "tf.not_equal"
+    if not leaves_out:
+        return False
+    return (
+        bound.is_number
+        and _is_given(test.value("x"))
+        or _is_padding(bound)
+        or _is_padding(test.value("x"))
+    )
+
+
+def _is_padding(value: Value) -> bool:
+    """Whether a value is a number of the program whose name says that it fills up sequences."""
+    constant = made_by(value, *CONSTANTS)
+    note = _bare(value if constant is None else constant.value(constant.op.main)).origin
+    return isinstance(note, Note) and names_padding(note.path or note.parameter)
+
+
+def _is_given(value: Value) -> bool:
+    """Whether a value is what the function is given, cast and reshaped or not, and not weights of
+    its samples, which a user may set to 0.
+    """
+    note = _bare(value).origin
+    return isinstance(note, Note) and not names_weights(note.path or note.parameter)
+
+
+def _weighs_tokens(division: Site, mask: Value, written: str) -> bool:
+    """Whether a mask that the function is given under such a name is multiplied with a
+    cross-entropy of whole-number labels.
+    """
+    if not isinstance(mask.origin, Note) or not names_mask(written):
+        return False
+    return any(FAMILIES[loss.op.name] == "sparse" for loss in _losses(division))
+
+
+def _losses(division: Site) -> list[Site]:
+    """The losses that stand as factors in the sums of a dividend."""
+    if not division.given("x"):
+        return []
+    dividend = division.value("x")
+    parts = [dividend, *(total.value("x") for total in quantities.sums(dividend))]
+    factors = [plain(factor) for part in parts for factor in quantities.factors(part)]
+    losses = [made_by(factor, *FAMILIES) for factor in map(_bare, factors)]
+    return [loss for loss in losses if loss is not None]
+
+
+def _bare(value: Value) -> Value:
+    """A value as it was before casts and reshapes."""
+    value = plain(value)
+    for _ in range(_DEPTH):
+        layout = made_by(value, *RESHAPES, *CASTS)
+        if layout is None:
+            break
+        value = plain(layout.value(layout.op.main or "x"))
+    return value
