@@ -124,8 +124,8 @@ def layer(site: Site, here: Context) -> Iterator[Finding]:
         or not site.given("activation")
     ):
         return
-    given, activation = site.value("kernel_initializer"), site.value("activation")
-    zeros = given.const == "zeros" or getattr(given.obj, "name", "") == "Zeros"
+    initializer, activation = site.value("kernel_initializer"), site.value("activation")
+    zeros = initializer.const == "zeros" or getattr(initializer.obj, "name", "") == "Zeros"
     name = (
         activation.const
         if activation.kind == "string"
@@ -147,23 +147,23 @@ def of_this_file(weights: object, here: Context) -> bool:
 
 def start(weights: Site) -> Site | None:
     """What makes the initial value of a variable."""
-    made = weights.value(VARIABLES[weights.op.name]).origin
-    return made if isinstance(made, Site) else None
+    origin = weights.value(VARIABLES[weights.op.name]).origin
+    return origin if isinstance(origin, Site) else None
 
 
 def zero(weights: object) -> bool:
     """Whether a variable begins with nothing but 0."""
-    made = start(weights) if isinstance(weights, Site) and weights.op.name in VARIABLES else None
-    return made is not None and made.op.name in traits.ZEROS
+    initial = start(weights) if isinstance(weights, Site) and weights.op.name in VARIABLES else None
+    return initial is not None and initial.op.name in traits.ZEROS
 
 
 def wide(weights: Site) -> bool:
     """Whether a variable with many inputs begins with normal numbers of deviation 1."""
-    made = start(weights)
-    if made is None or made.op.name not in NORMAL:
+    initial = start(weights)
+    if initial is None or initial.op.name not in NORMAL:
         return False
-    deviation = made.const("stddev", made.const("scale", 1.0))
-    shape = made.value("shape").obj if made.given("shape") else None
+    deviation = initial.const("stddev", initial.const("scale", 1.0))
+    shape = initial.value("shape").obj if initial.given("shape") else None
     rows = shape[0] if isinstance(shape, tuple) and len(shape) == 2 else None
     return deviation in (1, 1.0) and isinstance(rows, Value) and WIDE <= rows.lo < 1e6
 
@@ -181,13 +181,13 @@ def hidden(value: Value) -> tuple[Site | None, bool]:
             return origin, relu and not bias
         if origin.op.name == "tf.add":
             first = origin.value("x").origin
-            value, other = (
+            value, addend = (
                 origin.value(p)
                 for p in (
                     "xy" if isinstance(first, Site) and first.op.name == "tf.matmul" else "yx"
                 )
             )
-            bias = not zero(other.origin)
+            bias = not zero(addend.origin)
         elif origin.op.main and origin.given(origin.op.main):
             relu = relu or origin.op.name in traits.RELUS
             value = origin.value(origin.op.main)

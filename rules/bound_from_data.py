@@ -116,11 +116,11 @@ def clipped(clip: Site, here: Context) -> Iterator[Finding]:
 def limited(site: Site, here: Context) -> Iterator[Finding]:
     """minimum(y, reduce_max(y)) and maximum(y, reduce_min(y)) are y."""
     reduction = "tf.reduce_max" if site.op.name == "tf.minimum" else "tf.reduce_min"
-    for param, other in (("x", "y"), ("y", "x")):
-        if not site.given(other) or not site.may_be_made_by(other, reduction):
+    for param, bound in (("x", "y"), ("y", "x")):
+        if not site.given(bound) or not site.may_be_made_by(bound, reduction):
             continue
         y = site.value(param)
-        if own(site.value(other), y, reduction, here):
+        if own(site.value(bound), y, reduction, here):
             fixes = here.rewrite(
                 site,
                 "{y}",
@@ -157,16 +157,16 @@ def bare(y: Value, here: Context) -> Value:
     if not isinstance(site, Site) or site.op.name not in traits.ONE_SIDED_BOUNDS:
         return y
     reduction = "tf.reduce_max" if site.op.name == "tf.minimum" else "tf.reduce_min"
-    for param, other in (("x", "y"), ("y", "x")):
-        extreme = here.made_by(site.value(other), reduction)
+    for param, bound in (("x", "y"), ("y", "x")):
+        extreme = here.made_by(site.value(bound), reduction)
         if extreme is not None and here.same(extreme.value("x"), site.value(param)):
             return bare(site.value(param), here)
     return y
 
 
 def better(y: Value) -> str:
-    found = probability(y)
-    if found is None:
+    prob = probability(y)
+    if prob is None:
         return ""
-    loss = "softmax" if found.producer.op.name == "tf.nn.softmax" else "sigmoid"
+    loss = "softmax" if prob.producer.op.name == "tf.nn.softmax" else "sigmoid"
     return f"; {loss}_cross_entropy_with_logits has a gradient there"

@@ -77,15 +77,15 @@ def check(subject, *rest) -> Iterator[Finding]:
 
 
 def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[Finding]:
-    for param, other in (("x", "y"), ("y", "x")):
+    for param, nan_param in (("x", "y"), ("y", "x")):
         if (
             param not in site.args
-            or other not in site.args
+            or nan_param not in site.args
             or isinstance(site.args[param], ast.Constant)
         ):
             # what is written there is a number, a text or None, and its comparison Python's own
             continue
-        if not is_nan(site, other, here) or is_nan(site, param, here):
+        if not is_nan(site, nan_param, here) or is_nan(site, param, here):
             continue
         kind = site.value(param).kind
         if kind in FOREIGN or identity and kind != "tensor":

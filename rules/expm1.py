@@ -66,8 +66,8 @@ SMALL = 1e-3
     fixes="expm1",
 )
 def check(minus: Site, here: Context) -> Iterator[Finding]:
-    for param, other, sign in (("x", "y", ""), ("y", "x", "-")):
-        maker, less = minus.maker(param), minus.args.get(other)
+    for param, constant_param, sign in (("x", "y", ""), ("y", "x", "-")):
+        maker, less = minus.maker(param), minus.args.get(constant_param)
         if (
             maker is not None
             and maker.name != "tf.exp"
@@ -75,8 +75,8 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
             and not (isinstance(less, ast.Constant) and less.value == 1)
         ):
             continue
-        one = minus.value(other)
-        exp = exponential_of(minus.value(param)) if one.exact and one.lo == 1 else None
+        constant = minus.value(constant_param)
+        exp = exponential_of(minus.value(param)) if constant.exact and constant.lo == 1 else None
         if exp is not None and exp.complete:
             break
     else:
@@ -151,10 +151,10 @@ def absorbed(minus: Site, here: Context) -> bool:
     scale, inner = 1.0, minus.node
     for node in here.around(minus.node):
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add, ast.Sub)):
-            other = here.value(node.right if node.left is inner else node.left, minus.point)
+            operand = here.value(node.right if node.left is inner else node.left, minus.point)
             if not isinstance(node.op, ast.Mult):
-                return other.exact and other.lo != 0 and abs(other.lo) >= scale
-            scale *= max(abs(other.lo), abs(other.hi))
+                return operand.exact and operand.lo != 0 and abs(operand.lo) >= scale
+            scale *= max(abs(operand.lo), abs(operand.hi))
         elif not isinstance(node, ast.UnaryOp):
             return False
         inner = node

@@ -138,12 +138,12 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
     product = here.site(outer, power.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
     if product is None or product.op.name != "tf.multiply" or product.args["x"] is not power.node:
         return
-    other = here.made_by(product.value("y"), "tf.pow", aligned=True)
-    if other is None or not any([site.value("x").zero for site in (power, other)]):
+    second = here.made_by(product.value("y"), "tf.pow", aligned=True)
+    if second is None or not any([site.value("x").zero for site in (power, second)]):
         return
-    if not power.value("x").nonnegative or not other.value("x").nonnegative:
+    if not power.value("x").nonnegative or not second.value("x").nonnegative:
         return
-    if not all([differences.are_complements(power.value(p), other.value(p)) for p in ("x", "y")]):
+    if not all([differences.are_complements(power.value(p), second.value(p)) for p in ("x", "y")]):
         return
     yield here.finding(
         power,

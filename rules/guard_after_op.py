@@ -141,8 +141,8 @@ def ready_made(site: Site, here: Context) -> Iterator[Finding]:
         return
     parts: tuple[Value, ...] = (site.value(param),)
     if site.op.name.lower() == "keras.layers.dot":
-        made = getattr(site.value("layer").obj, "site", None) or site
-        if made.const("normalize", False) is not True or not isinstance(parts[0].obj, tuple):
+        layer = getattr(site.value("layer").obj, "site", None) or site
+        if layer.const("normalize", False) is not True or not isinstance(parts[0].obj, tuple):
             return
         parts = parts[0].obj
     elif isinstance(parts[0].obj, tuple):

@@ -66,15 +66,15 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     guard = log.value("x").origin
     if not isinstance(guard, Site) or not here.numeric(log.value("x")) or step(log.value("x")):
         return
-    found = list(
+    findings = list(
         added(log, guard, here)
         if guard.op.name == "tf.add"
         else stopped(log, guard, here)
         if guard.op.name in ZEROS
         else ()
     )
-    if found and not here.hidden(log):
-        yield from found
+    if findings and not here.hidden(log):
+        yield from findings
 
 
 def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:

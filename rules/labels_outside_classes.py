@@ -103,8 +103,8 @@ def fitted(site: Site, here: Context) -> Iterator[Finding]:
 
 def is_one_model(a: object, b: object) -> bool:
     """Whether two objects are the model that one expression makes."""
-    made, other = getattr(a, "site", None), getattr(b, "site", None)
-    return a is b or made is not None and other is not None and made.node is other.node
+    a_site, b_site = getattr(a, "site", None), getattr(b, "site", None)
+    return a is b or a_site is not None and b_site is not None and a_site.node is b_site.node
 
 
 def one_hot(site: Site, here: Context) -> Iterator[Finding]:
@@ -134,13 +134,13 @@ def picked(labels: Value) -> bool:
     """Whether some of the labels were taken away, or set anew in place: the ends of their range may
     be gone.
     """
-    made = labels.origin
-    if not isinstance(made, Site):
-        return made is not None and bool(made.joined)
+    origin = labels.origin
+    if not isinstance(origin, Site):
+        return origin is not None and bool(origin.joined)
     if filtered_elements.filter_of(labels) is not None:
         return True
-    return isinstance(made.node, ast.Subscript) and any(
-        not isinstance(index, (ast.Slice, ast.Constant)) for index in indices(made.node)
+    return isinstance(origin.node, ast.Subscript) and any(
+        not isinstance(index, (ast.Slice, ast.Constant)) for index in indices(origin.node)
     )
 
 

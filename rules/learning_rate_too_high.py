@@ -104,12 +104,12 @@ def literal(site: Site) -> float | None:
     for param in ("learning_rate", "lr"):
         if site.given(param):
             schedule = made_by(site.value(param), *frameworks.FALLING_RATES)
-            found = (
+            rate = (
                 site.const(param) if schedule is None else schedule.const("initial_learning_rate")
             )
             return (
-                float(found)
-                if isinstance(found, (int, float)) and not isinstance(found, bool)
+                float(rate)
+                if isinstance(rate, (int, float)) and not isinstance(rate, bool)
                 else None
             )
     return None

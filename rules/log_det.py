@@ -58,7 +58,7 @@ def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
     if not det.complete:
         return []
     x = argument(det, "x", "matrix")
-    found = here.rewrite(
+    slogdet_fixes = here.rewrite(
         log,
         "tf.linalg.slogdet({x})[1]",
         title="use slogdet",
@@ -68,7 +68,7 @@ def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
         if signed
         else "",
     )
-    return found + here.rewrite(
+    return slogdet_fixes + here.rewrite(
         log,
         "tf.linalg.logdet({x})",
         title="use logdet, for positive definite matrices only",

@@ -152,19 +152,19 @@ def squashed(value: Value) -> tuple[Site | None, bool]:
     site = value.origin
     guard = False
     if isinstance(site, Site) and site.op.name in traits.FLOORS:
-        for param, other in (("x", "y"), ("y", "x")):
-            if site.value(other).exact and 0 < site.value(other).lo < 0.1:
+        for param, eps_param in (("x", "y"), ("y", "x")):
+            if site.value(eps_param).exact and 0 < site.value(eps_param).lo < 0.1:
                 site, guard = site.value(param).origin, True
                 break
     if not isinstance(site, Site) or site.op.name != "tf.subtract":
         return None, False
-    one = site.value("x")
-    if not one.exact or not 1 <= one.lo < 1.1:
+    minuend = site.value("x")
+    if not minuend.exact or not 1 <= minuend.lo < 1.1:
         return None, False
     square = moments.squared(site.value("y"))
     tanh = square.value("x").origin if square is not None else None
     return (
-        (tanh, guard or one.lo > 1)
+        (tanh, guard or minuend.lo > 1)
         if isinstance(tanh, Site) and tanh.op.name == "tf.tanh" and tanh.complete
         else (None, False)
     )

@@ -81,15 +81,10 @@ def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
         sigmoid = here.made_by(log.value("x"), "tf.sigmoid")
         if sigmoid is not None:
             return sigmoid, False
-    found = logged(log)
-    if (
-        found is None
-        or found.guard
-        or not found.complement
-        or found.producer.op.name != "tf.sigmoid"
-    ):
+    prob = logged(log)
+    if prob is None or prob.guard or not prob.complement or prob.producer.op.name != "tf.sigmoid":
         return None, False
-    return found.producer, True
+    return prob.producer, True
 
 
 def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fix]:

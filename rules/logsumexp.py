@@ -138,13 +138,13 @@ def summed(log: Site):
     if site.op.name in traits.TOTALS:
         return site, None
     if site.op.name == "tf.add":
-        for param, other in (("x", "y"), ("y", "x")):
-            inner, eps = site.value(param).origin, site.value(other)
+        for param, eps_param in (("x", "y"), ("y", "x")):
+            inner, eps = site.value(param).origin, site.value(eps_param)
             if (
                 isinstance(inner, Site)
                 and inner.op.name == "tf.reduce_sum"
                 and eps.exact
                 and 0 < eps.lo < 0.01
             ):
-                return inner, site.args.get(other)
+                return inner, site.args.get(eps_param)
     return None, None

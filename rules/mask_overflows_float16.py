@@ -159,17 +159,17 @@ def chosen(site: Site, here: Context) -> Iterator[Finding]:
             or constant.lo > 0
         ):
             continue
-        node, other = site.args.get(c), site.args.get(param)
+        node, kept = site.args.get(c), site.args.get(param)
         fixes = (
             here.rewrite(
                 site,
                 "{x}.dtype.min",
                 node=node,
-                x=here.text(other),
+                x=here.text(kept),
                 title="mask with the lowest number of the dtype",
                 claim=Claim.EQUAL_WHERE_FINITE,
             )
-            if node is not None and other is not None and here.repeatable(other)
+            if node is not None and kept is not None and here.repeatable(kept)
             else []
         )
         yield here.finding(

@@ -74,7 +74,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     for times, param, negated in here.masks.factors(site, site.op.name not in traits.LOGARITHMS):
         if not here.numeric(site.value(site.op.main)):  # asked last: most sites are no factors
             return
-        other = "y" if param == "x" else "x"
+        factor = "y" if param == "x" else "x"
         related = next(
             (m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None
         )
@@ -84,15 +84,15 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 return
             yield other_op(related, site, here)
             return
-        certainty = grade(site, times.value(other), related, here)
+        certainty = grade(site, times.value(factor), related, here)
         if certainty is not None:
             yield here.finding(
                 site,
                 site.op.main,
                 message(site),
                 certainty,
-                repair(times, other, site, negated, related is not None, here),
-                doubtful=not masked_factors.is_entropy_term(site, times.value(other))
+                repair(times, factor, site, negated, related is not None, here),
+                doubtful=not masked_factors.is_entropy_term(site, times.value(factor))
                 or here.masked(site) is not None
                 or here.tested_for_nan(site),
                 kind=divisors.weakness_of_size(site.value(site.op.main)),
@@ -146,14 +146,14 @@ def message(log: Site) -> str:
 
 
 def repair(
-    times: Site, other: str, log: Site, negated: bool, related: bool, here: Context
+    times: Site, factor: str, log: Site, negated: bool, related: bool, here: Context
 ) -> list[Fix]:
     """xlogy where the factor is 0 wherever the logarithm is infinite; a floor under the input."""
     if "x" not in log.args:
         return []
     fixes = []
-    if related or here.same(plain(times.value(other)), plain(log.value("x"))):
-        fixes = masked_products.xlogy(here, times, other, log, negated)
+    if related or here.same(plain(times.value(factor)), plain(log.value("x"))):
+        fixes = masked_products.xlogy(here, times, factor, log, negated)
     if fixes or log.op.name == "tf.math.log1p":
         return fixes
     return repairs.logarithm(here, log)

@@ -74,7 +74,7 @@ def clipped(optimizer: Value) -> bool:
     """Whether an optimizer bounds its steps; one of which nothing is known may."""
     if optimizer.kind == "string":
         return False
-    made = optimizer.origin
-    if not isinstance(made, Site) or not made.op.name.startswith("keras.optimizers."):
+    origin = optimizer.origin
+    if not isinstance(origin, Site) or not origin.op.name.startswith("keras.optimizers."):
         return True
-    return not made.complete or any(made.given(param) for param in CLIPPED)
+    return not origin.complete or any(origin.given(param) for param in CLIPPED)

@@ -60,16 +60,16 @@ from tfnanlint.api import (
     fixes="l2_normalize epsilon_inside",
 )
 def check(quotient: Site, here: Context) -> Iterator[Finding]:
-    for param, other in (
+    for param, norm_param in (
         (("x", "y"),) if quotient.op.name == "tf.divide" else (("x", "y"), ("y", "x"))
     ):
-        norm = norm_of(quotient, param, other, here)
+        norm = norm_of(quotient, param, norm_param, here)
         if norm is not None:
             break
     else:
         return
     x = quotient.value(param)
-    divisor = norm.value("x") if norm.op.name == "tf.math.rsqrt" else quotient.value(other)
+    divisor = norm.value("x") if norm.op.name == "tf.math.rsqrt" else quotient.value(norm_param)
     if (
         not here.numeric(x)
         or x.kind == "number"
@@ -110,7 +110,7 @@ def of_everything(norm: Site, here: Context) -> bool:
     return not runs_on_rows(norm)
 
 
-def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | None:
+def norm_of(quotient: Site, param: str, norm_param: str, here: Context) -> Site | None:
     """The norm, root of a sum of squares or its reciprocal root that a vector is divided by, if it
     is of that vector.
     """
@@ -120,12 +120,12 @@ def norm_of(quotient: Site, param: str, other: str, here: Context) -> Site | Non
         else ("tf.math.rsqrt",)
     )
     if (
-        not quotient.may_be_made_by(other, *names)
+        not quotient.may_be_made_by(norm_param, *names)
         or quotient.op.name == "tf.multiply"
-        and quotient.maker(other) is None
+        and quotient.maker(norm_param) is None
     ):
         return None
-    root = here.made_by(quotient.value(other), *names, aligned=True)
+    root = here.made_by(quotient.value(norm_param), *names, aligned=True)
     if (
         root is None
         or root.library in ("np", "math")

@@ -135,21 +135,21 @@ def another(pair: Pairing, here: Context) -> list[Fix]:
     """The activation that fits, where the last layer stands in this file and names none: of one
     that is named, only its author knows whether it is wrong or the loss.
     """
-    made, right = last_layer(pair), RIGHT[pair.family]
+    layer, right = last_layer(pair), RIGHT[pair.family]
     if pair.family in loss_ranges.CLASSES and not loss_ranges.is_sigmoid(pair):
         here.no_fix = "a layer of classes may be missing: give the last layer one unit for each class, and softmax"
         return []
-    if made is None or made.source is not here.source or "activation" not in made.op.params:
+    if layer is None or layer.source is not here.source or "activation" not in layer.op.params:
         here.no_fix = f"give the last layer the activation {right}"
         return []
-    if made.given("activation") and made.const("activation") not in (None, "linear"):
+    if layer.given("activation") and layer.const("activation") not in (None, "linear"):
         here.no_fix = (
             f"the activation or the loss is wrong: give the last layer the activation {right}, or "
             "choose a loss that expects its outputs"
         )
         return []
     return here.with_argument(
-        made,
+        layer,
         "activation",
         here.speller.quoted(right),
         title=f"give the last layer activation {right}",

@@ -126,8 +126,8 @@ def gram(value: Value, here: Context, depth: int = 3) -> Site | None:
     value = plain(value)
     scaled = here.made_by(value, *SCALES) if depth else None
     if scaled is not None:
-        found = (gram(scaled.value(param), here, depth - 1) for param in SCALES[scaled.op.name])
-        return next((one for one in found if one is not None), None)
+        grams = (gram(scaled.value(param), here, depth - 1) for param in SCALES[scaled.op.name])
+        return next((one for one in grams if one is not None), None)
     product = here.made_by(value, "tf.matmul")
     if product is None or not turned(product):
         return None

@@ -131,7 +131,7 @@ def finite(choice: Site, here: Context) -> list[Fix]:
     """
     branch = infinite_masks.infinite_branch(choice)
     kept = "x" if branch == "y" else "y"
-    node, other = choice.args.get(branch), choice.args.get(kept)
+    node, kept_node = choice.args.get(branch), choice.args.get(kept)
     if node is None or choice.source is not here.source:
         return []
     number = here.value(node, choice.point).kind == "number"
@@ -146,9 +146,9 @@ def finite(choice: Site, here: Context) -> list[Fix]:
     low = LOW
     precision = here.precision(scores)
     if precision.dtype == "float16" or not precision.sure:
-        if other is None or scores.kind == "number" or not here.repeatable(other):
+        if kept_node is None or scores.kind == "number" or not here.repeatable(kept_node):
             return []
-        low = f"{here.text(other)}.dtype.min"
+        low = f"{here.text(kept_node)}.dtype.min"
     return here.rewrite(
         choice,
         low,

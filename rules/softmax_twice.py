@@ -74,18 +74,18 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         producer = maker(pair.predictions)
         if producer is None or producer.op.name not in PRODUCERS or pair.keras and rescued(pair):
             continue
-        given, second = PRODUCERS[producer.op.name][0], APPLIED[pair.family]
+        first, second = PRODUCERS[producer.op.name][0], APPLIED[pair.family]
         direct = (
             made_by(pair.predictions, *PRODUCERS, aligned=True) is producer
             and producer.library != "keras"
         )
-        only = pair.keras and direct and pair.predictions.origin is producer and given == second
+        only = pair.keras and direct and pair.predictions.origin is producer and first == second
         modes = ("eager",) if only else ("eager", "graph", "xla")
         where = " in eager mode" if only else ""
         yield here.finding(
             site,
             None,
-            f"the loss takes the output of a {given} for logits{where} and applies {second} "
+            f"the loss takes the output of a {first} for logits{where} and applies {second} "
             "again: it cannot reach 0, and confidently wrong outputs get almost no gradient",
             Certainty.MAY if pair.keras else Certainty.MUST,
             repairs(pair, producer, here),

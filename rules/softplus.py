@@ -112,9 +112,9 @@ def exponential(log: Site) -> Site | None:
         total = value.origin
         if not isinstance(total, Site) or total.op.name != "tf.add":
             return None
-        one, value = total.value("x"), total.value("y")
-        if not one.exact:
-            one, value = value, one
-        if not one.exact or one.lo != 1:
+        addend, value = total.value("x"), total.value("y")
+        if not addend.exact:
+            addend, value = value, addend
+        if not addend.exact or addend.lo != 1:
             return None
     return exponential_of(value)

@@ -102,13 +102,14 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         if late
         else ("the gradient is Inf, or NaN after a square")
     )
-    found = fixes(root, here, late)  # behind a choice of what is above 0 the root of 0 must stay 0
+    # behind a choice of what is above 0 the root of 0 must stay 0
+    repaired = fixes(root, here, late)
     yield here.finding(
         root,
         "x",
         f"{name} of {origin(x)}: at 0 {where}",
         certainty,
-        found,
+        repaired,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=certainty is Certainty.MAY and is_doubtful(root, here, late),
         kind=layer_outputs.weakness_of_length(x, here.interpreter, here.around),

@@ -125,17 +125,17 @@ def message(root: Site, of_variance: bool) -> str:
 def fixes(root: Site, variance: tuple[Site, moments.Variance] | None, here: Context) -> list[Fix]:
     if variance is not None and variance[1].summed:
         return []  # a floor would leave it without a correct digit
-    found = [] if variance is None else exact(root, *variance, here)
+    exact_fixes = [] if variance is None else exact(root, *variance, here)
     if "x" not in root.args or root.value("x").hi < 0:
-        return found  # a floor under what is always negative would only make a constant of it
+        return exact_fixes  # a floor under what is always negative would only make a constant of it
     eps, part = repairs.root_epsilon(here, root), repairs.floored_root(here, root)
     if part is None:
-        return found
+        return exact_fixes
     node, template, holes = part
     # an epsilon stands beside a difference that is kept at 0
     bound = eps if node is root.args["x"] else "0"
     what = "the value under the root" if node is root.args["x"] else "the difference under the root"
-    return found + here.rewrite(
+    return exact_fixes + here.rewrite(
         root,
         template,
         node=node,

@@ -123,8 +123,8 @@ def predicted(value: Value) -> bool:
     """Whether a value is what a network gives: behind a softmax or sigmoid, or straight from
     weights.
     """
-    made = maker(value)
-    return made is not None and made.op.name in OUTPUTS or linear(value)
+    producer = maker(value)
+    return producer is not None and producer.op.name in OUTPUTS or linear(value)
 
 
 def given(value: Value) -> bool:

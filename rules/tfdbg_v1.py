@@ -83,7 +83,7 @@ def optional(site: Site, here: Context) -> bool:
 
 def filters(name: str, site: Site, here: Context) -> list[ast.stmt]:
     """The statements `name.add_tensor_filter(...)` of this file, which go with the wrapper."""
-    found: list[ast.stmt] = []
+    statements: list[ast.stmt] = []
     for node, _ in here.calls("add_tensor_filter"):
         outer = next(iter(here.around(node)), None)
         if (
@@ -91,5 +91,5 @@ def filters(name: str, site: Site, here: Context) -> list[ast.stmt]:
             and isinstance(node.func, ast.Attribute)
             and here.text(node.func.value) == name
         ):
-            found.append(outer)
-    return found
+            statements.append(outer)
+    return statements

@@ -70,19 +70,19 @@ def suspect(data: Value) -> bool:
         origin = value.origin
         if not isinstance(origin, Site):
             return True
-        given = [origin.value(param) for param in origin.args]
-        below = [one for one in given if one.nan and not total(one)]
+        operands = [origin.value(param) for param in origin.args]
+        below = [one for one in operands if one.nan and not total(one)]
         walk.add(below)
-        if not below and not any(map(total, given)):
+        if not below and not any(map(total, operands)):
             return True
     return False
 
 
 def total(value: Value) -> bool:
     """Whether a value is one number made of all elements of an array."""
-    made = value.origin
+    origin = value.origin
     return (
-        isinstance(made, Site)
-        and made.op.name.startswith(("tf.reduce_", "tf.math.reduce_"))
-        and not made.given("axis")
+        isinstance(origin, Site)
+        and origin.op.name.startswith(("tf.reduce_", "tf.math.reduce_"))
+        and not origin.given("axis")
     )

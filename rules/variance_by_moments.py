@@ -55,25 +55,30 @@ KEPT_ABOVE = frozenset(("maximum", "clip_by_value", "clip", "relu", "abs"))
     fixes="reduce_variance",
 )
 def check(minus: Site, here: Context) -> Iterator[Finding]:
-    found = moments.variance_of(minus)
-    if found is None or not here.numeric(found.x) or found.mean.library == "np" or drawn(found.x):
+    variance = moments.variance_of(minus)
+    if (
+        variance is None
+        or not here.numeric(variance.x)
+        or variance.mean.library == "np"
+        or drawn(variance.x)
+    ):
         return
-    if found.summed and goes_into(minus, here.interpreter, KEPT_ABOVE):
+    if variance.summed and goes_into(minus, here.interpreter, KEPT_ABOVE):
         return  # no other op gives it, and it is kept at or above 0
     fixes = []
     if repairs.is_divisor(here, minus):
         here.no_fix = (
             "the variance divides: write reduce_variance, and add what is small beside its values"
         )
-    elif found.mean.complete and found.square.complete and not found.summed:
+    elif variance.mean.complete and variance.square.complete and not variance.summed:
         fixes = here.rewrite(
             minus,
             "tf.math.reduce_variance({x}, axis={axis}, keepdims={keepdims})",
             title="use reduce_variance",
             claim=Claim.EQUAL,
-            x=argument(found.square, "x", "inner"),
-            axis=argument(found.mean, "axis"),
-            keepdims=argument(found.mean, "keepdims"),
+            x=argument(variance.square, "x", "inner"),
+            axis=argument(variance.mean, "axis"),
+            keepdims=argument(variance.mean, "keepdims"),
         )
     yield here.finding(
         minus,

@@ -60,14 +60,14 @@ from tfnanlint.api import (
     fixes="mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:
-    found = here.masks.behind(choice)
+    masked_sites = here.masks.behind(choice)
     if (
-        not found
+        not masked_sites
         or any(nothing(choice, param) for param in ("x", "y"))
         or choice.differentiated is Differentiated.NO
     ):
         return
-    for masked in found:
+    for masked in masked_sites:
         if (
             masked.cut
             or masked.site.gradient(as_of=choice) is Differentiated.NO

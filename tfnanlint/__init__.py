@@ -113,9 +113,9 @@ def check_path(
     from tfnanlint.pipeline.check import unread
 
     linter = _linter(settings, lookup)
-    found = discover([fspath(path)], linter.configuration)
-    outcomes = [linter.file(name) for name in found.files]
-    failed = [unread(name, reason) for name, reason in found.failures]
+    discovered = discover([fspath(path)], linter.configuration)
+    outcomes = [linter.file(name) for name in discovered.files]
+    failed = [unread(name, reason) for name, reason in discovered.failures]
     return failed + [one.checked for one in outcomes if one is not None]
 
 

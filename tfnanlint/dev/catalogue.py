@@ -29,12 +29,12 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 def examples(rule: Rule, word: str) -> list[str]:
     """The indented blocks of code after `Bad:` or `Good:` in a rule's docstring."""
-    found = []
+    blocks = []
     for match in re.finditer(
         rf"^{word}:[^\n]*\n((?:\n|[ ]{{4,}}[^\n]*\n?)+)", rule.doc, re.MULTILINE
     ):
-        found.append(textwrap.dedent(match.group(1)).strip() + "\n")
-    return found
+        blocks.append(textwrap.dedent(match.group(1)).strip() + "\n")
+    return blocks
 
 
 def program(code: str) -> str:
@@ -52,7 +52,7 @@ def program(code: str) -> str:
 
 def free_names(code: str) -> list[str]:
     """Names that an example reads before it assigns them, in order."""
-    found: dict[str, None] = {}
+    free: dict[str, None] = {}
     bound = set(dir(builtins)) | _IMPORTED
     for statement in ast.parse(code).body:
         names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
@@ -69,14 +69,14 @@ def free_names(code: str) -> list[str]:
         )
         for node in names:
             if isinstance(node.ctx, ast.Load) and node.id not in bound | inner:
-                found[node.id] = None
+                free[node.id] = None
         bound |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
         bound |= {
             node.name
             for node in ast.walk(statement)
             if isinstance(node, (ast.FunctionDef, ast.ClassDef))
         }
-    return list(found)
+    return list(free)
 
 
 def plain_title(title: str) -> str:
@@ -135,16 +135,16 @@ def stated_fixes(rule: Rule) -> list[StatedFix]:
     context that it uses.
     """
     tree = ast.parse(rule_file(rule).read_text())
-    found = _stated(tree, tree)
+    fixes = _stated(tree, tree)
     parts: list[ast.AST] = [tree]
     for name in _COMPOSED:
         module, functions = _used(name, parts)
         parts += functions
-        found += [fix for function in functions for fix in _stated(function, module)]
+        fixes += [fix for function in functions for fix in _stated(function, module)]
     for name in [name for name in _SHARED if name not in _COMPOSED]:
         module, functions = _used(name, parts)
-        found += [fix for function in functions for fix in _stated(function, module)]
-    return list(dict.fromkeys(found))
+        fixes += [fix for function in functions for fix in _stated(function, module)]
+    return list(dict.fromkeys(fixes))
 
 
 def _used(name: str, parts: list[ast.AST]) -> tuple[ast.Module, list[ast.stmt]]:
@@ -176,18 +176,18 @@ def _reached(module: ast.Module, names: set[str]) -> list[ast.stmt]:
         for node in module.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
-    found: list[ast.stmt] = []
+    reached: list[ast.stmt] = []
     waiting = [bound[name] for name in sorted(names) if name in bound]
     while waiting:
         node = waiting.pop()
-        if node not in found:
-            found.append(node)
+        if node not in reached:
+            reached.append(node)
             waiting += [
                 bound[one.id]
                 for one in ast.walk(node)
                 if isinstance(one, ast.Name) and one.id in bound
             ]
-    return found
+    return reached
 
 
 @cache
@@ -204,7 +204,7 @@ def _constants(module: ast.Module) -> dict[str, ast.expr]:
 
 def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
     constants = _constants(module)
-    found = []
+    fixes = []
     for call in ast.walk(part):
         words = (
             {word.arg: word.value for word in getattr(call, "keywords", ())}
@@ -217,8 +217,8 @@ def _stated(part: ast.AST, module: ast.Module) -> list[StatedFix]:
             fixed = (
                 claim.attr if isinstance(claim, ast.Attribute) else default if claim is None else ""
             )
-            found += [StatedFix(text, fixed) for text in _texts(words["title"], constants)]
-    return found
+            fixes += [StatedFix(text, fixed) for text in _texts(words["title"], constants)]
+    return fixes
 
 
 def _default_claim(call: ast.Call) -> str:

@@ -40,11 +40,11 @@ def completed(shell: str) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _actions(one: argparse.ArgumentParser) -> list[argparse.Action]:
+def _actions(command_parser: argparse.ArgumentParser) -> list[argparse.Action]:
     """The arguments of a parser and of its commands."""
-    found = []
-    for action in one._actions:
-        found.append(action)
+    actions = []
+    for action in command_parser._actions:
+        actions.append(action)
         if isinstance(action, argparse._SubParsersAction):
-            found += [inner for command in action.choices.values() for inner in _actions(command)]
-    return found
+            actions += [inner for command in action.choices.values() for inner in _actions(command)]
+    return actions

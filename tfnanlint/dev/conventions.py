@@ -34,10 +34,10 @@ def page() -> str:
 
 
 def _by_module() -> dict[str, list[Convention]]:
-    found: dict[str, list[Convention]] = defaultdict(list)
+    groups: dict[str, list[Convention]] = defaultdict(list)
     for row in CONVENTIONS:
-        found[row.name.partition(".")[0]].append(row)
-    return found
+        groups[row.name.partition(".")[0]].append(row)
+    return groups
 
 
 def _row(row: Convention, modules: list[str]) -> str:
@@ -50,20 +50,20 @@ def _row(row: Convention, modules: list[str]) -> str:
 
 def users(root: Path = ROOT) -> dict[str, list[str]]:
     """The modules that use a convention, by its name (`roles.is_loss`)."""
-    found: dict[str, list[str]] = defaultdict(list)
+    modules: dict[str, list[str]] = defaultdict(list)
     files = [*(root / "tfnanlint").rglob("*.py"), *(root / "rules").glob("*.py")]
     for path in sorted(files):
         module = ".".join(path.relative_to(root).with_suffix("").parts)
         if module.startswith((PACKAGE, "tfnanlint.dev.")):
             continue
         for name in sorted(used_in(ast.parse(path.read_text()))):
-            found[name].append(module.removeprefix("tfnanlint."))
-    return found
+            modules[name].append(module.removeprefix("tfnanlint."))
+    return modules
 
 
 def used_in(tree: ast.Module) -> set[str]:
     """The conventions that a module imports, or reads from a module of conventions."""
-    found: set[str] = set()
+    used: set[str] = set()
     modules: set[str] = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom):
@@ -72,8 +72,8 @@ def used_in(tree: ast.Module) -> set[str]:
             modules.update(alias.name for alias in node.names)
         elif (node.module or "").startswith(f"{PACKAGE}."):
             module = node.module.rpartition(".")[2]
-            found.update(f"{module}.{alias.name}" for alias in node.names)
-    return found | {
+            used.update(f"{module}.{alias.name}" for alias in node.names)
+    return used | {
         f"{node.value.id}.{node.attr}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)

@@ -33,22 +33,22 @@ from tfnanlint.rule.registry import Rule, load
 
 def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
     """Every generated file and what belongs in it."""
-    found = {ROOT / "docs" / "rules" / f"{rule.slug}.md": page(rule, rules) for rule in rules}
-    found[ROOT / "docs" / "rules" / "README.md"] = f"# Rules\n\n{WRITTEN}\n\n{table(rules, '')}"
+    contents = {ROOT / "docs" / "rules" / f"{rule.slug}.md": page(rule, rules) for rule in rules}
+    contents[ROOT / "docs" / "rules" / "README.md"] = f"# Rules\n\n{WRITTEN}\n\n{table(rules, '')}"
     readme = ROOT / "README.md"
-    found[readme] = with_table(
+    contents[readme] = with_table(
         with_table(readme.read_text(), table(rules, "docs/rules/")), settings(), "settings"
     )
-    found[ROOT / "docs" / "conventions.md"] = conventions.page()
-    found[ROOT / "docs" / "fixes.md"] = scores.page()
-    found[repairs.DATA] = executed_repairs.data(rules)
-    found |= verdicts.pages()
-    found |= completions.scripts()
+    contents[ROOT / "docs" / "conventions.md"] = conventions.page()
+    contents[ROOT / "docs" / "fixes.md"] = scores.page()
+    contents[repairs.DATA] = executed_repairs.data(rules)
+    contents |= verdicts.pages()
+    contents |= completions.scripts()
     architecture = ROOT / "docs" / "architecture.md"
-    found[architecture] = with_table(architecture.read_text(), structure.table(ROOT), "packages")
-    found[ROOT / "docs" / "tfnanlint.1"] = manual.page()
-    found[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
-    return found
+    contents[architecture] = with_table(architecture.read_text(), structure.table(ROOT), "packages")
+    contents[ROOT / "docs" / "tfnanlint.1"] = manual.page()
+    contents[ROOT / "docs" / "tfnanlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
+    return contents
 
 
 WRITTEN = "<!-- written by python -m tfnanlint.dev.docs from the files in rules/ -->"

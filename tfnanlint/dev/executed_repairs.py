@@ -24,7 +24,8 @@ _LEAST, _MOST = 1e-9, 1 - 1e-9
 def data(rules: Iterable[Rule]) -> str:
     """`repairs.json`: the repairs of each rule by code."""
     return (
-        json.dumps({rule.code: found for rule in rules if (found := rows(rule))}, indent=1) + "\n"
+        json.dumps({rule.code: repairs for rule in rules if (repairs := rows(rule))}, indent=1)
+        + "\n"
     )
 
 

@@ -101,10 +101,10 @@ def differences(picture: Picture, stored: Data, fresh: Data) -> list[str]:
     return said
 
 
-def _close(one: Any, other: Any, slack: float) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
-        return bool(one == other)
-    return bool(abs(one - other) <= max(slack, 2e-3 * abs(one)))
+def _close(kept: Any, new: Any, slack: float) -> bool:
+    if isinstance(kept, str) or isinstance(new, str):
+        return bool(kept == new)
+    return bool(abs(kept - new) <= max(slack, 2e-3 * abs(kept)))
 
 
 def stored() -> dict[str, Data]:
@@ -364,9 +364,9 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when stale")
     parser.add_argument("slugs", nargs="*", help="rules; all of them by default")
-    given = parser.parse_args(argv)
-    chosen = [one for one in PICTURES if not given.slugs or one.slug in given.slugs]
-    if given.check:
+    options = parser.parse_args(argv)
+    chosen = [one for one in PICTURES if not options.slugs or one.slug in options.slugs]
+    if options.check:
         return _checked(chosen)
     FOLDER.mkdir(parents=True, exist_ok=True)
     known = {one.slug for one in PICTURES}

@@ -51,19 +51,19 @@ def page() -> str:
         "tfnanlint \\- find and repair numerical hazards in TensorFlow code",
         ".SH SYNOPSIS",
     ]
-    for name, one in commands.choices.items():
+    for name, command in commands.choices.items():
         between = [".PP"] if lines[-1] != ".SH SYNOPSIS" else []
-        lines += [*between, f".B tfnanlint {_plain(name)}", _plain(_operands(one))]
+        lines += [*between, f".B tfnanlint {_plain(name)}", _plain(_operands(command))]
     lines += [
         ".SH DESCRIPTION",
         _plain(top.description or ""),
         _plain("Files are read, never imported, and TensorFlow need not be installed."),
     ]
-    for name, one in commands.choices.items():
+    for name, command in commands.choices.items():
         lines += [
             f".SH {_plain(f'tfnanlint {name}').upper()}",
             _plain(_sentence(meanings[name])),
-            *_flags(one),
+            *_flags(command),
         ]
     for title, rows in (("EXIT STATUS", _EXIT), ("FILES", _FILES), ("ENVIRONMENT", _ENVIRONMENT)):
         lines += [
@@ -73,9 +73,9 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _operands(one: argparse.ArgumentParser) -> str:
+def _operands(command: argparse.ArgumentParser) -> str:
     words = ["[options]"]
-    for action in one._actions:
+    for action in command._actions:
         if not action.option_strings:
             word = _value(action)
             words.append({"*": f"[{word} ...]", "?": f"[{word}]"}.get(str(action.nargs), word))
@@ -88,9 +88,9 @@ def _value(action: argparse.Action) -> str:
     return "|".join(map(str, action.choices)) if action.choices else action.dest.upper()
 
 
-def _flags(one: argparse.ArgumentParser) -> Iterator[str]:
+def _flags(command: argparse.ArgumentParser) -> Iterator[str]:
     """The arguments of a command, by their groups."""
-    for group in one._action_groups:
+    for group in command._action_groups:
         actions = [
             action for action in group._group_actions if action.help is not argparse.SUPPRESS
         ]
@@ -107,7 +107,7 @@ def _flags(one: argparse.ArgumentParser) -> Iterator[str]:
                 part for part in (names, f"\\fI{_plain(value)}\\fR" if value else "") if part
             )
             yield from _item(
-                term, (action.help or "") % {"default": action.default, "prog": one.prog}
+                term, (action.help or "") % {"default": action.default, "prog": command.prog}
             )
 
 

@@ -97,14 +97,14 @@ def _absolute(file: File, node: ast.ImportFrom) -> str:
 def between_packages(known: Iterable[File], arrows: Arrows) -> Arrows:
     """The arrows between packages; tfnanlint's own `__init__` is left out."""
     package = {one.module: one.package for one in known}
-    found: Arrows = {name: set() for name in package.values() if name}
+    edges: Arrows = {name: set() for name in package.values() if name}
     for source, targets in arrows.items():
         if package[source]:
-            found[package[source]] |= {package[target] for target in targets} - {
+            edges[package[source]] |= {package[target] for target in targets} - {
                 package[source],
                 "",
             }
-    return found
+    return edges
 
 
 def circles(arrows: Arrows) -> list[set[str]]:
@@ -166,14 +166,14 @@ def complex_functions(known: Iterable[File]) -> dict[str, int]:
     """The functions whose cyclomatic complexity is above `MAX_COMPLEXITY`, counted as ruff's
     C901 does.
     """
-    found = {}
-    for one in known:
-        for node in ast.walk(one.tree):
+    complexities = {}
+    for file in known:
+        for node in ast.walk(file.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 count = 1 + _decisions(node.body)
                 if count > MAX_COMPLEXITY:
-                    found[f"{one.module}:{node.lineno} {node.name}"] = count
-    return found
+                    complexities[f"{file.module}:{node.lineno} {node.name}"] = count
+    return complexities
 
 
 def _decisions(body: Iterable[ast.AST]) -> int:
@@ -232,10 +232,12 @@ def largest_room(known: Iterable[File]) -> tuple[str, float]:
     and other packages within a package count as packages of their own.
     """
     lines: dict[str, int] = {}
-    for one in known:
-        if one.package and one.package not in FRONT and one.module not in TABLES:
-            room = one.path.parent.relative_to(one.path.parents[one.module.count(".")]).as_posix()
-            lines[room] = lines.get(room, 0) + len(one.text.splitlines())
+    for file in known:
+        if file.package and file.package not in FRONT and file.module not in TABLES:
+            room = file.path.parent.relative_to(
+                file.path.parents[file.module.count(".")]
+            ).as_posix()
+            lines[room] = lines.get(room, 0) + len(file.text.splitlines())
     name = max(lines, key=lambda room: lines[room], default="")
     return name, round(100 * lines.get(name, 0) / max(1, sum(lines.values())), 1)
 

@@ -99,13 +99,13 @@ def reveals(
     file = File(source, wanted, Marks(set(), set(), set()), draft=False)
     interpreter = file.interpreter
     rows = [row for row, line in enumerate(source.text.splitlines(), 1) if f"{NAME}(" in line]
-    found: dict[ast.AST, Place] = {}
+    places: dict[ast.AST, Place] = {}
     for row in rows:
         for expression, point in file.module.expressions(row, interpreter):
             for node, inner, stopped in file.seek(expression, point):
                 if isinstance(node, ast.Call) and getattr(node.func, "id", "") == NAME:
-                    found.setdefault(node, (node, inner, stopped))
-    for node, inner, stopped in order(file, list(found.values())):
+                    places.setdefault(node, (node, inner, stopped))
+    for node, inner, stopped in order(file, list(places.values())):
         values = tuple(interpreter.ask(argument, inner) for argument in node.args)
         yield Reveal(node.lineno, values, _differentiated(file, values[0], inner, stopped))
 
@@ -123,8 +123,8 @@ def _differentiated(file: File, value: Value, point: Point, stopped: bool) -> st
 def main(paths: list[str]) -> int:
     shows_terms = "--terms" in paths
     for path in [path for path in paths if path != "--terms"]:
-        for one in reveals(Source.from_bytes(path, Path(path).read_bytes())):
-            print(f"{path}:{one.row}: {one.terms if shows_terms else one}")
+        for reveal in reveals(Source.from_bytes(path, Path(path).read_bytes())):
+            print(f"{path}:{reveal.row}: {reveal.terms if shows_terms else reveal}")
     return 0
 
 

@@ -22,9 +22,9 @@ def rows() -> list[dict[str, Any]]:
     return json.loads(DATA.read_text()) if DATA.exists() else []
 
 
-def dumped(found: Iterable[dict[str, Any]]) -> str:
+def dumped(records: Iterable[dict[str, Any]]) -> str:
     """The data as text, one line a row."""
-    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in found) + "\n]\n"
+    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in records) + "\n]\n"
 
 
 def digest(case: Any) -> str:
@@ -33,12 +33,12 @@ def digest(case: Any) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
-def faults(found: Iterable[dict[str, Any]]) -> list[str]:
+def faults(records: Iterable[dict[str, Any]]) -> list[str]:
     """What no rewrite may do, and each that does: not finite, equal but worse, another shape or
     dtype, a gradient that dies.
     """
     said = []
-    for row in found:
+    for row in records:
         name = f"{row['code']} {row['function']}"
         bad = {
             mode
@@ -70,14 +70,16 @@ def loss(row: dict[str, Any], key: str) -> float:
 
 def page() -> str:
     """docs/fixes.md: one row a rewrite."""
-    found = rows()
+    records = rows()
     parts = [
         _HEAD.format(
-            count=len(found), rules=len({row["code"] for row in found}), other=_other_truths(found)
+            count=len(records),
+            rules=len({row["code"] for row in records}),
+            other=_other_truths(records),
         )
     ]
-    for code in sorted({row["code"] for row in found}):
-        own = [row for row in found if row["code"] == code]
+    for code in sorted({row["code"] for row in records}):
+        own = [row for row in records if row["code"] == code]
         parts.append(
             f"## {code} [{own[0]['rule']}](rules/{own[0]['rule']}.md)\n\n{_TABLE}"
             + "".join(map(_line, own))
@@ -85,13 +87,13 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _other_truths(found: Iterable[dict[str, Any]]) -> str:
-    other = [
+def _other_truths(records: Iterable[dict[str, Any]]) -> str:
+    exceptions = [
         f"`{row['function']}` ({row['truth']})"
-        for row in found
+        for row in records
         if row.get("truth", "mpmath") != "mpmath"
     ]
-    return f" The exceptions are {', '.join(other)}." if other else ""
+    return f" The exceptions are {', '.join(exceptions)}." if exceptions else ""
 
 
 _HEAD = """\
@@ -146,9 +148,9 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _modes(row: dict[str, Any], key: str) -> str:
-    found = dict(zip(row["modes"], row[f"non-finite {key}"]))
+    shares = dict(zip(row["modes"], row[f"non-finite {key}"]))
     before, after = (
-        " ".join(_percent(found[mode][i]) if mode in found else "–" for mode in MODES)
+        " ".join(_percent(shares[mode][i]) if mode in shares else "–" for mode in MODES)
         for i in (0, 1)
     )
     return f"{before} → {after}"

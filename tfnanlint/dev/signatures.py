@@ -43,10 +43,10 @@ OPTIONS = frozenset(
 def attribute(module: str, names: list[str]) -> Any:
     """`module.names[0].names[1]...`; None when the installed version has no such thing."""
     root, *path = module.split(".")
-    found = importlib.import_module(root)
+    value = importlib.import_module(root)
     for name in [*path, *names]:
-        found = getattr(found, name, None)
-    return found
+        value = getattr(value, name, None)
+    return value
 
 
 def callee(alias: str) -> Any:
@@ -55,9 +55,9 @@ def callee(alias: str) -> Any:
     """
     root, *names = alias.split(".")
     for module in MODULES.get(root, ()):
-        found = attribute(module, names)
-        if found is not None:
-            return found
+        target = attribute(module, names)
+        if target is not None:
+            return target
     return None
 
 
@@ -75,16 +75,16 @@ def positional(function: Any) -> list[str] | None:
 def translated(row: ops.Op, names: list[str]) -> list[str | None]:
     """`names` in the words of the row; None for those it does not know."""
     own = {param.lstrip("*") for param in row.params}
-    found: list[str | None] = []
+    words: list[str | None] = []
     for name in names:
         word = name if name in own else ops.SYNONYMS.get(name, name)
         # K.pow(x, a): `a` is another word for x, but not beside x.
-        found.append(
+        words.append(
             word
-            if word in own and word not in found and (word == name or word not in names)
+            if word in own and word not in words and (word == name or word not in names)
             else None
         )
-    return found
+    return words
 
 
 @functools.cache
@@ -107,25 +107,25 @@ def order(row: ops.Op, alias: str) -> tuple[str, ...] | None:
     names = positional(function) if callable(function) and not inspect.isclass(function) else None
     if names is None:
         return None
-    found = translated(row, names)
+    words = translated(row, names)
     strict = speaks_the_library(row)
     if not strict and all(
-        word is None or row.params.index(word) == place for place, word in enumerate(found)
+        word is None or row.params.index(word) == place for place, word in enumerate(words)
     ):
         return row.params[: len(names)]
     return tuple(
-        word or _in_place(row, place, name, found, strict)
-        for place, (name, word) in enumerate(zip(names, found))
+        word or _in_place(row, place, name, words, strict)
+        for place, (name, word) in enumerate(zip(names, words))
     )
 
 
-def _in_place(row: ops.Op, place: int, name: str, found: list[str | None], strict: bool) -> str:
+def _in_place(row: ops.Op, place: int, name: str, words: list[str | None], strict: bool) -> str:
     """An unknown name: the row's own in that place if it is an operand there, else one that no row
     knows.
     """
     own = row.params[place] if place < len(row.params) else "name"
     operand = place == 0 or own not in OPTIONS and (place == 1 or not strict)
-    if operand and own not in found:
+    if operand and own not in words:
         return own
     return f"{name}_" if name in row.params else name
 
@@ -133,7 +133,7 @@ def _in_place(row: ops.Op, place: int, name: str, found: list[str | None], stric
 def differing() -> dict[str, tuple[str, ...]]:
     """Spellings whose order is not simply the first parameters of the row."""
     ops.load()
-    found = {}
+    orders = {}
     for row in ops.ROWS:
         for alias in row.aliases:
             names = order(row, alias)
@@ -142,8 +142,8 @@ def differing() -> dict[str, tuple[str, ...]]:
                 and names is not None
                 and names != row.params[: len(names)]
             ):
-                found[alias] = names
-    return found
+                orders[alias] = names
+    return orders
 
 
 def main() -> None:

@@ -85,19 +85,19 @@ def written() -> dict[str, set[Use]]:
     none.
     """
     table = ops.load()
-    found: dict[str, set[Use]] = {}
+    called: dict[str, set[Use]] = {}
     for use in sorted(set().union(*templates.stated().values()), key=str):
-        found.setdefault(table[use.name].name if use.name in table else use.name, set()).add(use)
-    return found
+        called.setdefault(table[use.name].name if use.name in table else use.name, set()).add(use)
+    return called
 
 
 def places(alias: str) -> Iterator[tuple[str, Callable]]:
     """The libraries that have a spelling, each with what it is there."""
     root, *names = alias.split(".")
     for library, module in LIBRARIES.get(root, {}).items():
-        found = attribute(module, names)
-        if callable(found) and library not in ANOTHER.get(alias, "").split():
-            yield library, found
+        function = attribute(module, names)
+        if callable(function) and library not in ANOTHER.get(alias, "").split():
+            yield library, function
 
 
 def parameters(function: Callable, row: ops.Op, alias: str) -> list[str]:
@@ -105,12 +105,12 @@ def parameters(function: Callable, row: ops.Op, alias: str) -> list[str]:
     Python cannot tell.
     """
     try:
-        found = inspect.signature(function).parameters.values()
+        declared = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return list(row.params_of(alias))
     kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    return [one.name for one in found if one.kind not in kinds] + ["**"] * any(
-        one.kind is kinds[1] for one in found
+    return [one.name for one in declared if one.kind not in kinds] + ["**"] * any(
+        one.kind is kinds[1] for one in declared
     )
 
 
@@ -152,16 +152,19 @@ def outcome(
     words = [next((one for one in params if means(one, keyword)), None) for keyword in use.keywords]
     if None in words:
         raise LookupError(use)
-    given = [sample(param, special, boolean) for param in row.params[: use.positional]]
+    arguments = [sample(param, special, boolean) for param in row.params[: use.positional]]
     named = {word: sample(keyword, special, boolean) for word, keyword in zip(words, use.keywords)}
     arrays = function.__class__ is np.ufunc or (function.__module__ or "").startswith("numpy")
-    given, named = (
-        (given, named)
+    arguments, named = (
+        (arguments, named)
         if arrays
-        else ([_tensor(one) for one in given], {word: _tensor(one) for word, one in named.items()})
+        else (
+            [_tensor(one) for one in arguments],
+            {word: _tensor(one) for word, one in named.items()},
+        )
     )
     try:
-        result = function(*given, **named)
+        result = function(*arguments, **named)
     except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
         return type(error)
     if isinstance(result, tf.Variable):
@@ -173,23 +176,23 @@ def outcome(
     ]
 
 
-def _tensor(given: Any) -> Any:
+def _tensor(value: Any) -> Any:
     import numpy as np
     import tensorflow as tf
 
-    return tf.constant(given) if isinstance(given, (np.ndarray, list)) else given
+    return tf.constant(value) if isinstance(value, (np.ndarray, list)) else value
 
 
-def alike(one: Any, other: Any) -> bool:
+def alike(expected: Any, actual: Any) -> bool:
     """Whether two outcomes are the same, to rounding."""
     import numpy as np
 
-    if not isinstance(one, list) or not isinstance(other, list):
-        return one is other
-    return len(one) == len(other) and all(
+    if not isinstance(expected, list) or not isinstance(actual, list):
+        return expected is actual
+    return len(expected) == len(actual) and all(
         a.shape == b.shape
         and np.allclose(a.astype("float64"), b.astype("float64"), rtol=1e-5, equal_nan=True)
-        for a, b in zip(one, other)
+        for a, b in zip(expected, actual)
     )
 
 
@@ -198,7 +201,7 @@ def agrees(function: Callable, alias: str, row: ops.Op, uses: set[Use]) -> bool:
     row's name gives.
     """
     reference = next(
-        found for library, found in sorted(places(row.name), key=lambda one: one[0] != "tf2")
+        found for library, found in sorted(places(row.name), key=lambda place: place[0] != "tf2")
     )
     mine, theirs = parameters(reference, row, row.name), parameters(function, row, alias)
     tried = 0
@@ -209,19 +212,19 @@ def agrees(function: Callable, alias: str, row: ops.Op, uses: set[Use]) -> bool:
             wanted = outcome(reference, use, row, mine, special)
             boolean = isinstance(wanted, type)
             try:
-                found = outcome(function, use, row, theirs, special, boolean)
+                actual = outcome(function, use, row, theirs, special, boolean)
             except LookupError:
                 break
-            if not alike(outcome(reference, use, row, mine, special, boolean), found):
+            if not alike(outcome(reference, use, row, mine, special, boolean), actual):
                 return False
-            tried += isinstance(found, list)
+            tried += isinstance(actual, list)
     return tried > 0
 
 
 def spellings() -> dict[str, str]:
     """The text for every spelling that some library has."""
     table = ops.load()
-    found: dict[str, str] = {}
+    spelled: dict[str, str] = {}
     for name, uses in written().items():
         row = table.get(name)
         called = {use for use in uses if use.positional or use.keywords}
@@ -239,8 +242,8 @@ def spellings() -> dict[str, str]:
                 for library, function in there
             ]
             if texts:
-                found[alias] = ", ".join(texts)
-    return found
+                spelled[alias] = ", ".join(texts)
+    return spelled
 
 
 def internal() -> dict[str, str]:
@@ -259,12 +262,12 @@ def text() -> str:
     """The generated file."""
     import keras
 
-    found = spellings()
+    spelled = spellings()
     backend = sorted(name for name in dir(keras.backend) if not name.startswith("_"))
     gone = [(alias, release) for release, names in RELEASES.items() for alias in names.split()]
-    lines = [f'    "{alias}": "{there}",' for alias, there in sorted(found.items())]
+    lines = [f'    "{alias}": "{there}",' for alias, there in sorted(spelled.items())]
     inner = [f'    "{path}": "{names}",' for path, names in internal().items()]
-    first = [f'    "{alias}": "{release}",' for alias, release in sorted(gone) if alias in found]
+    first = [f'    "{alias}": "{release}",' for alias, release in sorted(gone) if alias in spelled]
     parts = [
         "SPELLINGS: dict[str, str] = {",
         *lines,

@@ -28,13 +28,13 @@ _CANONICAL = re.compile(r"\b(?:tf|K|keras|ops|tnp|tfp)\.\w")
 
 def stated() -> dict[str, set[Use]]:
     """The uses of names that stand in templates, each with the files that hold it."""
-    found: dict[str, set[Use]] = {}
+    by_file: dict[str, set[Use]] = {}
     for pattern in SOURCES:
         for path in sorted(ROOT.glob(pattern)):
             for template in _templates(path):
                 for use in uses(template):
-                    found.setdefault(str(path.relative_to(ROOT)), set()).add(use)
-    return found
+                    by_file.setdefault(str(path.relative_to(ROOT)), set()).add(use)
+    return by_file
 
 
 def _templates(path: Path) -> Iterator[str]:
@@ -108,14 +108,14 @@ def _options(part: ast.expr, hole: str, tables: dict[str, ast.expr], tree: ast.M
     ):
         return [inner.body.value, inner.orelse.value]
     if ast.unparse(inner).endswith(".op.name"):
-        given = [
+        subscribed = [
             word.value.value
             for node in ast.walk(tree)
             if isinstance(node, ast.Call)
             for word in node.keywords
             if word.arg == "on" and isinstance(word.value, ast.Constant)
         ]
-        return " ".join(given).split() or [hole]
+        return " ".join(subscribed).split() or [hole]
     return [hole]
 
 
@@ -129,16 +129,16 @@ def _parsed(template: str) -> ast.AST | None:
 @contextmanager
 def recording() -> Iterator[set[tuple[Use, str]]]:
     """Collects the uses that are spelled meanwhile, each with its spelling."""
-    found: set[tuple[Use, str]] = set()
+    spelled: set[tuple[Use, str]] = set()
     spell = spelling.Speller.spell
 
     def recorded(self: spelling.Speller, use: Use, site: object) -> object:
-        given = spell(self, use, site)
-        found.add((Use(use.name, use.positional, use.keywords), given.text))
-        return given
+        chosen = spell(self, use, site)
+        spelled.add((Use(use.name, use.positional, use.keywords), chosen.text))
+        return chosen
 
     spelling.Speller.spell = recorded
     try:
-        yield found
+        yield spelled
     finally:
         spelling.Speller.spell = spell

@@ -106,8 +106,8 @@ def _of_findings(samples: list[Row], findings: list[Verdict]) -> list[str]:
         + _samples(samples, "programs", "as expected"),
         "## All verdicts by rule\n\n"
         "Each cell counts the right findings, of all read. Many of the wrong "
-        "findings are no longer reported.\n\n" + _table(findings, lambda one: one.code),
-        "## By grade\n\n" + _table(findings, lambda one: one.grade),
+        "findings are no longer reported.\n\n" + _table(findings, lambda verdict: verdict.code),
+        "## By grade\n\n" + _table(findings, lambda verdict: verdict.grade),
         "## Kinds of evidence that are notes\n\n"
         f"In the samples `unread` to `unread4`, fewer than {100 * LEAST:.0f} % of the findings of "
         "these kinds were right. They are reported as notes instead of warnings "
@@ -204,7 +204,7 @@ def _of_fixes(samples: list[Row], applied: list[Verdict]) -> list[str]:
         "holds the verdicts with their reasons.\n\n" + _samples(samples, "fixes", "fit"),
         "## Applied fixes by grade\n\n" + _counts(applied),
         "## Applied fixes by rule\n\nEach cell counts the fit fixes, of all judged.\n\n"
-        + _table(applied, lambda one: one.code),
+        + _table(applied, lambda verdict: verdict.code),
     ]
 
 

@@ -76,8 +76,8 @@ def reason_of(
 def findings_of(path: Path) -> list[Place]:
     """The findings of a file at their default grades, without notices."""
     source = Source.from_bytes(str(path), path.read_bytes())
-    found = repository.findings(source)
-    return [(source, finding) for finding in found if finding.code not in _NOTICES]
+    findings = repository.findings(source)
+    return [(source, finding) for finding in findings if finding.code not in _NOTICES]
 
 
 def of_programs() -> list[Place]:

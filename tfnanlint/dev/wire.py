@@ -119,7 +119,7 @@ class Client:
         self,
         uri: str,
         version: int | None = None,
-        until: Callable[[list], bool] = lambda found: True,
+        until: Callable[[list], bool] = lambda reported: True,
         timeout: float = 60.0,
     ) -> tuple[float, list[dict]]:
         """When the next diagnostics of a document came (of a version, and such as `until` wants),

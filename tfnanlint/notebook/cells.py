@@ -131,10 +131,10 @@ class CellSource(Source):
         the same.
         """
         ends = [self.position(place.stop)[0] for place in self._places]
-        found: dict[int, list[ast.stmt]] = {}
+        by_cell: dict[int, list[ast.stmt]] = {}
         for stmt in self.tree.body:
-            found.setdefault(bisect.bisect_left(ends, stmt.lineno), []).append(stmt)
-        return list(found.values())
+            by_cell.setdefault(bisect.bisect_left(ends, stmt.lineno), []).append(stmt)
+        return list(by_cell.values())
 
     def _cells(self) -> list[list[ast.stmt]]:
         return self.blocks
@@ -227,7 +227,7 @@ class CellSource(Source):
         heading = magics.heading(cell.text)
         parts: list[str] = []
         at = 0
-        for edit in sorted(edits, key=lambda one: one.span):
+        for edit in sorted(edits, key=lambda change: change.span):
             start, end = edit.span.start - place.start, edit.span.end - place.start
             if start < heading or written[start:end] != self.text[edit.span.start : edit.span.end]:
                 raise Uneditable("it would change a line that is not Python, such as a magic")

@@ -392,13 +392,13 @@ def _sources(old: str, new: str) -> list[int | None]:
     """
     before, after = _lines(old), _lines(new)
     starts = [0, *itertools.accumulate(map(len, before))]
-    found: list[int | None] = []
+    indices: list[int | None] = []
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind == "equal":
-            found += range(starts[i1], starts[i2])
+            indices += range(starts[i1], starts[i2])
         else:
-            found += _matched("".join(before[i1:i2]), "".join(after[j1:j2]), starts[i1])
-    return found
+            indices += _matched("".join(before[i1:i2]), "".join(after[j1:j2]), starts[i1])
+    return indices
 
 
 def _matched(old: str, new: str, start: int) -> list[int | None]:
@@ -415,9 +415,9 @@ def _matched(old: str, new: str, start: int) -> list[int | None]:
     return [*range(start, start + head), *middle, *range(start + len(old) - tail, start + len(old))]
 
 
-def _shared(one: str, other: str) -> int:
+def _shared(first: str, second: str) -> int:
     """How many characters two texts have in common at their start."""
-    return len(os.path.commonprefix((one, other)))
+    return len(os.path.commonprefix((first, second)))
 
 
 def written_in(data: bytes) -> bytes:

@@ -106,8 +106,8 @@ def _neutral_lines(text: str) -> str:
 
 def _line_end(text: str, at: int) -> int:
     """The end of a line, before the characters that end it."""
-    found = _LINE_END.search(text, at)
-    return found.start() if found else len(text)
+    match = _LINE_END.search(text, at)
+    return match.start() if match else len(text)
 
 
 def _commanded(text: str, end: int, parts: list[str]) -> int:

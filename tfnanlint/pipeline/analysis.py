@@ -144,15 +144,15 @@ class Analysis:
         self.findings: list[Finding] = []
         self.cut_short: tuple[str, ...] = ()
         self._file: File | None = None
-        found = subscriptions(rules, source)
+        subscribed = subscriptions(rules, source)
         adopt(source)
-        marks = found.marks(source)
-        if not found.works(source, marks):
+        marks = subscribed.marks(source)
+        if not subscribed.works(source, marks):
             source.verify()  # a syntax error is reported even where no rule has work
             return
         doubtful: dict[ast.AST, int] = {}  # by their rows
         unknown: dict[ast.AST, tuple[Unknown, list[Finding]]] = {}
-        self._file = draft = File(source, found, marks, True, setup, facts, reported)
+        self._file = draft = File(source, subscribed, marks, True, setup, facts, reported)
         session = draft.interpreter.session
         cut_short: dict[str, None] = {}
         try:
@@ -181,7 +181,9 @@ class Analysis:
                 self.close()
             if again:
                 final = (
-                    draft if goes_on else File(source, found, marks, False, setup, facts, reported)
+                    draft
+                    if goes_on
+                    else File(source, subscribed, marks, False, setup, facts, reported)
                 )
                 self._file = final
                 self._judge_again(final, doubtful, unknown, bool(in_file))
@@ -193,8 +195,8 @@ class Analysis:
         # What two sites say of one place is said once: a product is met by itself, and by the
         # softmax behind it.
         said: dict[Any, Finding] = {}
-        for one in self.findings:
-            said.setdefault((one.span, one.code, one.message), one)
+        for finding in self.findings:
+            said.setdefault((finding.span, finding.code, finding.message), finding)
         self.findings = sorted(said.values(), key=lambda f: (f.span, f.code))
 
     def _judge_again(
@@ -329,13 +331,13 @@ class File:
             kept.clear()
         del self.gradients, self.interpreter, self.module, self.project
 
-    def context(self, one: Rule) -> Context:
+    def context(self, rule: Rule) -> Context:
         """What a rule may ask of this judgement; most rules never do."""
-        if one not in self.contexts:
-            self.contexts[one] = Context(
-                self.module, self.interpreter, one, self.runs is None, self.setup
+        if rule not in self.contexts:
+            self.contexts[rule] = Context(
+                self.module, self.interpreter, rule, self.runs is None, self.setup
             )
-        return self.contexts[one]
+        return self.contexts[rule]
 
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""
@@ -431,8 +433,8 @@ class File:
 
     def judge(self, node: ast.expr, point: Point, stopped: bool) -> Iterator[Finding]:
         if isinstance(node, ast.Compare):
-            for one in self.compared:
-                yield from self.run(one, node, point)
+            for rule in self.compared:
+                yield from self.run(rule, node, point)
             return
         if isinstance(node, ast.BinOp) and _harmless(node):
             return
@@ -444,27 +446,27 @@ class File:
         )
         if site is None:
             if isinstance(node, ast.Call):
-                for one in self.subscribed.events["call"]:
-                    yield from self.run(one, node, point)
+                for rule in self.subscribed.events["call"]:
+                    yield from self.run(rule, node, point)
             return
-        found = self._found_at(site, stopped)
-        if found and operator and self.interpreter.site(node, point) is not site:
+        findings = self._found_at(site, stopped)
+        if findings and operator and self.interpreter.site(node, point) is not site:
             site = self.interpreter.site(node, point)
-            found = self._found_at(site, stopped) if site is not None else []
+            findings = self._found_at(site, stopped) if site is not None else []
         if (
             site is not None
-            and found
+            and findings
             and not (
                 _outside_tensorflow(site)
                 or self.gradients.handed(site.point.scope.function)
                 or self.gradients.of_start(site)
             )
         ):
-            yield from found
+            yield from findings
 
     def _found_at(self, site: Site, stopped: bool) -> list[Finding]:
         """What the rules say of an op application."""
-        site.judge = lambda one: self.gradients.of(one, stopped)
+        site.judge = lambda judged: self.gradients.of(judged, stopped)
         return [
             finding
             for one in self.subscribed.by_op.get(site.op.name, ())
@@ -472,12 +474,12 @@ class File:
             for finding in self.run(one, site, None)
         ]
 
-    def run(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
-        found = self._asked(one, subject, point)
+    def run(self, rule: Rule, subject: Any, point: Point | None) -> list[Finding]:
+        findings = self._asked(rule, subject, point)
         if self.runs is not None:
-            found = [self._placed(finding, subject) for finding in found]
-            self.runs.update((finding, (one, subject, point)) for finding in found)
-        return found
+            findings = [self._placed(finding, subject) for finding in findings]
+            self.runs.update((finding, (rule, subject, point)) for finding in findings)
+        return findings
 
     def _placed(self, finding: Finding, subject: Any) -> Finding:
         """A finding as it is, or as a note where the program never runs its place, or reads nothing
@@ -525,20 +527,22 @@ class File:
             and not any(keyword.arg in ("name", None) for keyword in node.keywords)
         )
 
-    def _asked(self, one: Rule, subject: Any, point: Point | None) -> list[Finding]:
-        context = self.context(one)
+    def _asked(self, rule: Rule, subject: Any, point: Point | None) -> list[Finding]:
+        context = self.context(rule)
         self.interpreter.session.steps = 0
         try:
-            found = (
-                one.check(subject, context) if point is None else one.check(subject, point, context)
+            findings = (
+                rule.check(subject, context)
+                if point is None
+                else rule.check(subject, point, context)
             )
-            return list(found or ())
+            return list(findings or ())
         except RecursionError:  # what follows on so many others is given up, and told
             self.interpreter.session.cut_short = True
             return []
         # a broken rule must not hide the others; it is reported, never swallowed
         except Exception as error:
-            return [self._broken(one, subject, error)]
+            return [self._broken(rule, subject, error)]
 
     def repaired(self, finding: Finding) -> Finding:
         """A finding of the final judgement with the fixes that its rule makes; a rule that breaks
@@ -557,14 +561,14 @@ class File:
             again = self._asked(*run)
         finally:
             context.repairing = False
-        for one in again:
-            if one.code == INTERNAL:
-                return one
-            if (one.span, one.message) == (finding.span, finding.message):
-                return replace(finding, fixes=one.fixes, no_fix=one.no_fix, help=one.help)
+        for fresh in again:
+            if fresh.code == INTERNAL:
+                return fresh
+            if (fresh.span, fresh.message) == (finding.span, finding.message):
+                return replace(finding, fixes=fresh.fixes, no_fix=fresh.no_fix, help=fresh.help)
         return finding
 
-    def _broken(self, one: Rule, subject: Any, error: Exception) -> Finding:
+    def _broken(self, rule: Rule, subject: Any, error: Exception) -> Finding:
         node = getattr(subject, "node", subject)
         where = traceback.extract_tb(error.__traceback__)[-1]
         span = self.module.source.span(
@@ -575,7 +579,7 @@ class File:
             "internal-error",
             self.module.source.path,
             span,
-            f"rule {one.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
+            f"rule {rule.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
             "please report it",
             Certainty.MUST,
         )
@@ -659,15 +663,15 @@ class File:
         if name not in self._renaming:
             binding = self.module.scope.at(name)
             if self.module.stars or binding is None and name not in _BUILTINS:
-                found = True
+                renamed = True
             elif isinstance(binding, Imported):
-                found = binding.dotted.rsplit(".", 1)[-1] in self.subscribed.leaves
+                renamed = binding.dotted.rsplit(".", 1)[-1] in self.subscribed.leaves
             else:
-                found = binding is not None and not (
+                renamed = binding is not None and not (
                     isinstance(binding, Fixed)
                     and isinstance(binding.value(self.interpreter).obj, (Function, ClassObject))
                 )
-            self._renaming[name] = found or self._bound(name)
+            self._renaming[name] = renamed or self._bound(name)
         return self._renaming[name]
 
     def _bound(self, name: str) -> bool:
@@ -726,8 +730,8 @@ class File:
     def _hands_op_over(self, node: ast.Call) -> bool:
         """Whether a call may hand an op itself to what it calls: `apply(tf.math.log, x)`."""
         edged = self.subscribed.edged
-        for one in node.args:
-            if type(one) is ATTRIBUTE and one.attr in edged:
+        for argument in node.args:
+            if type(argument) is ATTRIBUTE and argument.attr in edged:
                 return True
         for keyword in node.keywords:
             if type(keyword.value) is ATTRIBUTE and keyword.value.attr in edged:
@@ -787,9 +791,9 @@ def _outside_tensorflow(site: Site, depth: int = 6) -> bool:
     """Whether an operator works on what NumPy and Python make only."""
     if site.library != "operator" or depth == 0:
         return False
-    made = [site.value(param) for param in site.args]
-    return any(_numpy(value, depth) for value in made) and all(
-        _numpy(v, depth) or v.kind == "number" for v in made
+    operands = [site.value(param) for param in site.args]
+    return any(_numpy(value, depth) for value in operands) and all(
+        _numpy(v, depth) or v.kind == "number" for v in operands
     )
 
 

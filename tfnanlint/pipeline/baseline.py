@@ -78,7 +78,7 @@ class Baseline:
         """
         name = self.name_of(checked.path)
         names = fingerprints(checked.source, checked.findings)
-        found = {
+        current = {
             key: (finding.code, _line(checked.source, finding.span.start))
             for finding, key in zip(checked.findings, names)
             if finding.code not in NEVER
@@ -88,7 +88,7 @@ class Baseline:
         before = self.files.get(name, {})
         after = {
             key: known
-            for key, known in found.items()
+            for key, known in current.items()
             if add or before.get(key, ("", ""))[0] == known[0]
         }
         self.files[name] = after

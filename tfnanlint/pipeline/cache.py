@@ -129,16 +129,18 @@ class Entry:
             if not _hold(facts) or not _are_counts(hidden, unsure):
                 return None
             read = _findings()
-            found = tuple(read(row) for _, row in rows)
-            source = opened(self._path, self._data) if found else Source(self._path, "")
-            if not all(map(str.isprintable, cut_short)) or not _fit(found, source):
+            findings = tuple(read(row) for _, row in rows)
+            source = opened(self._path, self._data) if findings else Source(self._path, "")
+            if not all(map(str.isprintable, cut_short)) or not _fit(findings, source):
                 return None
         except _NOT_OURS:
             return None  # It was not written by this code.
         kept = narrowed(
-            Checked(source, found, hidden, unsafe_fixes, unsure=unsure, cut_short=tuple(cut_short))
+            Checked(
+                source, findings, hidden, unsafe_fixes, unsure=unsure, cut_short=tuple(cut_short)
+            )
         )
-        bare = {id(finding) for finding, (repaired, _) in zip(found, rows) if not repaired}
+        bare = {id(finding) for finding, (repaired, _) in zip(findings, rows) if not repaired}
         return None if any(id(finding) in bare for finding in kept.findings) else kept
 
     def keep(self, account: Account) -> None:
@@ -173,7 +175,7 @@ def _listed(facts: project.Facts) -> list[list]:
     """
     return [
         [*question, _plain(facts[question])]
-        for question in sorted(facts, key=lambda one: _ORDER.index(one[0]))
+        for question in sorted(facts, key=lambda fact: _ORDER.index(fact[0]))
     ]
 
 

@@ -64,8 +64,8 @@ def _brought_about(finding: Finding, source: Source, rows: Rows, since: Revision
     if rows.meets(first, last):
         return True
     for step in finding.trace:
-        made = () if step.made is None else (step.made,)
-        for place in (step, *step.calls, *made):
+        makers = () if step.made is None else (step.made,)
+        for place in (step, *step.calls, *makers):
             here = place.path == source.path
             there = rows if here else since.changes(os.path.abspath(place.path))
             if there.meets(place.row, place.row):

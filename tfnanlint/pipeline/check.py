@@ -128,11 +128,15 @@ def check_source(
         kept = narrowed(checking.checked)
         repaired = {finding: checking.repaired(finding) for finding in kept.findings}
         if told is not None and checking.complete:
-            found = tuple(repaired.get(finding, finding) for finding in checking.checked.findings)
-            if not any(finding.code == notices.INTERNAL.code for finding in found):
+            findings = tuple(
+                repaired.get(finding, finding) for finding in checking.checked.findings
+            )
+            if not any(finding.code == notices.INTERNAL.code for finding in findings):
                 flags = tuple(finding in repaired for finding in checking.checked.findings)
                 told(
-                    Account(replace(checking.checked, findings=found), flags, checking.facts or {})
+                    Account(
+                        replace(checking.checked, findings=findings), flags, checking.facts or {}
+                    )
                 )
         return (
             replace(kept, findings=tuple(repaired[finding] for finding in kept.findings))
@@ -225,14 +229,16 @@ class Checking:
 
 
 def _filtered(
-    found: list[Finding], source: Source, policy: Policy, cut_short: tuple[str, ...]
+    findings: list[Finding], source: Source, policy: Policy, cut_short: tuple[str, ...]
 ) -> Checked:
     """What is left of the findings of all rules, with what is wrong with comments and cells."""
-    found = [finding for finding in _most_specific(found, policy) if not policy.holds(finding)]
+    findings = [
+        finding for finding in _most_specific(findings, policy) if not policy.holds(finding)
+    ]
     outcome = (
-        suppress.apply(found, source, policy)
+        suppress.apply(findings, source, policy)
         if policy.comments
-        else suppress.Outcome(found, [], [])
+        else suppress.Outcome(findings, [], [])
     )
     shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
     shown += [_unparsable(source, fault) for fault in source.faults]
@@ -248,18 +254,18 @@ def _filtered(
     )
 
 
-def _most_specific(found: list[Finding], policy: Policy) -> list[Finding]:
+def _most_specific(findings: list[Finding], policy: Policy) -> list[Finding]:
     """Drop each finding in whose place one of a rule stands that replaces its rule there, also if
     that one shows only in modes that are not used, or is withheld.
     """
     replaced = {
         (code, span)
-        for finding in found
+        for finding in findings
         if policy.graded(finding) and finding.code in policy.known
         for code in policy.known[finding.code].over
         for span in (finding.span, *finding.data.get("covers", ()))
     }
-    return [finding for finding in found if (finding.code, finding.span) not in replaced]
+    return [finding for finding in findings if (finding.code, finding.span) not in replaced]
 
 
 def _too_much(error: Exception) -> str:

@@ -188,8 +188,8 @@ class _Work:
             return
         self.source = new
         self.written = [shift.span(region) for region in self.written] + shift.regions
-        for one in self.applied:
-            one.regions = [shift.span(region) for region in one.regions]
+        for applied in self.applied:
+            applied.regions = [shift.span(region) for region in applied.regions]
 
     def offer(self, finding: Finding) -> Fix | None:
         """The fix to try for a finding: the first that is allowed and was not refused."""
@@ -204,16 +204,16 @@ class _Work:
         What moves values waits until nothing else is left: behind a floor of 1e-7 no rule sees the
         logarithm of a softmax any more.
         """
-        found = []
+        repairs = []
         for finding in self.findings:
             fix = self.offer(finding)
             while fix is not None and not _well_formed(fix, self.source):
                 self._refuse((finding, fix), "its edits do not fit the file")
                 fix = self.offer(finding)
             if fix is not None:
-                found.append((finding, fix))
-        exact = [repair for repair in found if repair[1].claim.safe]
-        return sorted(exact or found, key=_order)
+                repairs.append((finding, fix))
+        exact = [repair for repair in repairs if repair[1].claim.safe]
+        return sorted(exact or repairs, key=_order)
 
     def _sieve(self, batch: list[Repair]) -> _Step | None:
         """The largest part of a batch that holds, found by halving; a repair that fails alone is
@@ -358,12 +358,12 @@ class _Work:
         """Whether a finding stands around another one and has a fix on offer that moves no
         values.
         """
-        other = self.offer(outer)
+        fix = self.offer(outer)
         return (
             inner.span != outer.span
             and inner.span in outer.span
-            and other is not None
-            and other.claim.safe
+            and fix is not None
+            and fix.claim.safe
         )
 
     def _new_finding(self, step: _Step, finding: Finding) -> _Fault:
@@ -391,13 +391,15 @@ class _Work:
             place for region in self.written if (place := _carried(region, self.source, shift))
         ]
         still = []
-        for one in self.applied:
+        for applied in self.applied:
             carried = [
-                place for region in one.regions if (place := _carried(region, self.source, shift))
+                place
+                for region in applied.regions
+                if (place := _carried(region, self.source, shift))
             ]
-            if len(carried) == len(one.regions):
-                one.regions = carried
-                still.append(one)
+            if len(carried) == len(applied.regions):
+                applied.regions = carried
+                still.append(applied)
             else:
                 self.written += carried
         self.applied = still
@@ -507,22 +509,22 @@ def _compatible(candidates: list[Repair]) -> list[Repair]:
             chosen.append((finding, fix))
             bound += fix.binds
             for edit in fix.edits:
-                bisect.insort(taken, edit, key=lambda one: one.span)
+                bisect.insort(taken, edit, key=lambda placed: placed.span)
     return chosen
 
 
-def _goes_before(one: Fix, other: Fix) -> bool:
+def _goes_before(fix: Fix, rival: Fix) -> bool:
     """Whether a fix stands before another one that binds the same name: the first value gets the
     plain name, in the round before it.
     """
-    if not other.binds or not _share_a_name(one, other):
+    if not rival.binds or not _share_a_name(fix, rival):
         return False
-    first, second = _extent(one), _extent(other)
+    first, second = _extent(fix), _extent(rival)
     return first.start < second.start and first.end <= second.end
 
 
-def _share_a_name(one: Fix, other: Fix) -> bool:
-    return any(clash(first, second) for first in one.binds for second in other.binds)
+def _share_a_name(fix: Fix, rival: Fix) -> bool:
+    return any(clash(first, second) for first in fix.binds for second in rival.binds)
 
 
 def _within(inner: Finding, outer: Finding) -> bool:
@@ -549,19 +551,19 @@ def _waiting(batch: list[Repair], candidates: list[Repair]) -> bool:
 
 def _near(edit: Edit, taken: list[Edit]) -> list[Edit]:
     """Those of some edits that could touch an edit."""
-    first = bisect.bisect_left(taken, edit.span.start, key=lambda one: one.span.start)
+    first = bisect.bisect_left(taken, edit.span.start, key=lambda placed: placed.span.start)
     last = bisect.bisect_left(
-        taken, max(edit.span.end, edit.span.start + 1), key=lambda one: one.span.start
+        taken, max(edit.span.end, edit.span.start + 1), key=lambda placed: placed.span.start
     )
     return taken[max(0, first - 1) : last]
 
 
-def _conflict(one: Edit, other: Edit) -> bool:
+def _conflict(first: Edit, second: Edit) -> bool:
     """Whether two edits cannot be made together. Import lines added at one place can."""
-    a, b = one.span, other.span
+    a, b = first.span, second.span
     if a.start == a.end == b.start == b.end:
-        return one.text != other.text and not (
-            _IMPORT.fullmatch(one.text) and _IMPORT.fullmatch(other.text)
+        return first.text != second.text and not (
+            _IMPORT.fullmatch(first.text) and _IMPORT.fullmatch(second.text)
         )
     return a.start < b.end and b.start < a.end
 
@@ -658,9 +660,9 @@ class _Places:
             }.items()
         )
 
-    def _join(self, one: int, other: int) -> None:
-        one, other = sorted((self._first(one), self._first(other)))
-        self._joined[other] = one
+    def _join(self, first: int, second: int) -> None:
+        first, second = sorted((self._first(first), self._first(second)))
+        self._joined[second] = first
 
     def _first(self, at: int) -> int:
         while self._joined[at] != at:
@@ -679,9 +681,9 @@ class _Places:
 
     def _within(self, span: Span, places: list[tuple[Span, int]]) -> tuple | None:
         """The first of some places, which do not overlap, that a span touches."""
-        found = bisect.bisect_right(places, span.start, key=lambda place: place[0].end)
-        if found < len(places) and places[found][0].start < span.end:
-            return "in", self._first(places[found][1])
+        index = bisect.bisect_right(places, span.start, key=lambda place: place[0].end)
+        if index < len(places) and places[index][0].start < span.end:
+            return "in", self._first(places[index][1])
         return None
 
 

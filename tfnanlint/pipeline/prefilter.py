@@ -112,14 +112,14 @@ class Subscriptions:
         words: set[str] = set()
         edged: set[str] = set()
         symbols: set[str] = set()
-        for one, wanted in targets:
+        for rule, wanted in targets:
             for target in wanted:
                 if target in EVENTS:
-                    self.events[target].append(one)
-                    words |= set(one.words)
+                    self.events[target].append(rule)
+                    words |= set(rule.words)
                     continue
                 row = table[target]
-                self.by_op.setdefault(row.name, []).append(one)
+                self.by_op.setdefault(row.name, []).append(rule)
                 words |= _leaves(row)
                 edged |= _leaves(row) if row.edges else set()
                 if target in _SYMBOLS:
@@ -153,15 +153,15 @@ class Subscriptions:
         """What the text of a file alone tells of where rules have work."""
         text, starts = source.text, source.line_starts
         words = self._finder.places(text) if self._finder is not None and self.leaves else []
-        found = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
+        marked = set(rows_of(starts, [place for word, place in words if word in self.leaves]))
         for piece in [piece for pieces in self.pieces if source.holds(pieces) for piece in pieces]:
             rows_of_sign = _ROWS.get(piece)
-            found.update(
+            marked.update(
                 rows_of_sign(text, starts)
                 if rows_of_sign is not None
                 else holding(text, starts, piece)
             )
-        rows = {row for row in found if not _COMMENTED.match(text, starts[row - 1])}
+        rows = {row for row in marked if not _COMMENTED.match(text, starts[row - 1])}
         objects = self._objects(text, words) if self._makers else set()
         held, tables = self._holders(text, words)
         return Marks(rows, objects | held, tables)
@@ -170,14 +170,14 @@ class Subscriptions:
         """The rows marked, and those with a name of the file's own for something that a rule looks
         at, ascending.
         """
-        found = set(marks.rows)
+        rows = set(marks.rows)
         for name in self._own_names(module):
-            found.update(module.source.rows_with(name))
+            rows.update(module.source.rows_with(name))
         for name in marks.objects:
-            found.update(module.source.rows_with(f"{name}("))
+            rows.update(module.source.rows_with(f"{name}("))
         for name in marks.tables:
-            found.update(module.source.rows_with(f"{name}["))
-        return sorted(found)
+            rows.update(module.source.rows_with(f"{name}["))
+        return sorted(rows)
 
     def works(self, source: Source, marks: Marks) -> bool:
         """Whether rules may have work in a file, by its text alone: something that is marked is
@@ -220,9 +220,9 @@ class Subscriptions:
         """Whether a text imports a name that may be an op's out of TensorFlow or Keras, or out of
         any module: it may be called without a dot before it.
         """
-        for found in _FROM.finditer(text):
-            module, names = found[1], found[2]
-            begins = not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip(" \t")
+        for match in _FROM.finditer(text):
+            module, names = match[1], match[2]
+            begins = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" \t")
             if begins and (everywhere or "tensorflow" in module or "keras" in module):
                 if (
                     "*" in names
@@ -240,8 +240,8 @@ class Subscriptions:
         ends = [place + len(word) + 2 for word, place in words if word in self._makers]
         ends += [match.end() for match in _CLASS_CALLED.finditer(text) if match[1] in self._makers]
         lines = [text[text.rfind("\n", 0, end) + 1 : end] for end in ends]
-        made = [match.groups() for line in lines for match in _INSTANCE.finditer(line)]
-        return {name for name, maker in made if maker in self._makers}
+        instances = [match.groups() for line in lines for match in _INSTANCE.finditer(line)]
+        return {name for name, maker in instances if maker in self._makers}
 
     def _holders(self, text: str, words: list[tuple[str, int]]) -> tuple[set[str], set[str]]:
         """Names and attributes that hold an op itself (`self.act = tf.math.log`), and those of
@@ -253,10 +253,10 @@ class Subscriptions:
             if word not in self.edged or text.startswith("(", place + len(word) + 1):
                 continue
             line = text[text.rfind("\n", 0, place) + 1 : place]
-            given = _GIVEN.search(line)
+            assigned = _GIVEN.search(line)
             # else it is a keyword of a call
-            if given is not None and _ENDS.match(text, place + len(word) + 1) is not None:
-                objects.add(given[1])
+            if assigned is not None and _ENDS.match(text, place + len(word) + 1) is not None:
+                objects.add(assigned[1])
             elif (
                 _LISTED.search(line) is not None
                 and (listed := _TABLE.search(text[max(place - _LONG_TABLE, 0) : place])) is not None
@@ -270,18 +270,18 @@ class Subscriptions:
         """Local names that imports and assignments at the top level give to subscribed ops
         (`ln = tf.math.log`).
         """
-        found = set()
+        names = set()
         for local, entry in module.scope.history.items():
             for binding in entry.bindings():
                 if isinstance(binding, Imported):
                     if binding.dotted.rsplit(".", 1)[-1] in self.leaves:
-                        found.add(local)
+                        names.add(local)
                 elif isinstance(binding, Assigned) and isinstance(
                     binding.node, (ast.Attribute, ast.Name)
                 ):
                     if leaf(binding.node) in self.leaves and local.isidentifier():
-                        found.add(local)
-        return found
+                        names.add(local)
+        return names
 
 
 def _leaves(row: Op) -> set[str]:

@@ -34,17 +34,17 @@ def repairs(code: str, doc: str) -> list[Repair]:
     for it.
     """
     rows = [Repair(**row) for row in _generated().get(code, ())]
-    for one in stated(doc):
-        named = [at for at, row in enumerate(rows) if one.name and row.name == one.name]
+    for repair in stated(doc):
+        named = [at for at, row in enumerate(rows) if repair.name and row.name == repair.name]
         for at in named:
             rows[at] = replace(
                 rows[at],
-                before=one.before,
-                after=one.after,
-                changes=one.changes or rows[at].changes,
+                before=repair.before,
+                after=repair.after,
+                changes=repair.changes or rows[at].changes,
             )
         if not named:
-            rows.append(one)
+            rows.append(repair)
     return rows
 
 
@@ -52,14 +52,14 @@ def stated(doc: str) -> list[Repair]:
     """The repairs that a docstring states: `Repair: WHAT | BEFORE | AFTER | CHANGES`, where WHAT is
     the name of a fix in backquotes, or what is done by hand. Raises ValueError for another form.
     """
-    found = []
+    parsed = []
     for match in _STATED.finditer(doc):
         cells = [" ".join(cell.split()) for cell in match[1].split("|")]
         if len(cells) != 4 or not all(cells[:3]):
             raise ValueError(f"not WHAT | BEFORE | AFTER | CHANGES: {match[0]!r}")
         name = cells[0][1:-1] if re.fullmatch(r"`\w+`", cells[0]) else ""
-        found.append(Repair(name, *cells))
-    return found
+        parsed.append(Repair(name, *cells))
+    return parsed
 
 
 @cache

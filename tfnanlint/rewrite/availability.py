@@ -150,12 +150,12 @@ class _Inside:
 
     def within(self, spans: list[Span]) -> list[ast.Name]:
         """The names that stand in one of some spans, in the order of the tree."""
-        found: set[int] = set()
+        indices: set[int] = set()
         for span in spans:
             first = bisect_left(self._places, (span.start, 0))
             behind = bisect_left(self._places, (span.end, 0))
-            found.update([place for _, place in self._places[first:behind]])
-        return [self._names[place] for place in sorted(found)]
+            indices.update([place for _, place in self._places[first:behind]])
+        return [self._names[place] for place in sorted(indices)]
 
 
 class Reach:
@@ -360,11 +360,11 @@ class Reach:
     def _held(self, owner: Instance, attribute: str) -> Any:
         """The token of an attribute that is assigned in one place only."""
         bindings: dict[int, Binding] = {}
-        for one in self.interpreter.lineage(owner.cls):
-            if attribute in one.scope.history:
+        for cls in self.interpreter.lineage(owner.cls):
+            if attribute in cls.scope.history:
                 return None
-            for name in one.assigners(attribute):
-                method = one.methods[name]
+            for name in cls.assigners(attribute):
+                method = cls.methods[name]
                 entry = self.interpreter.activation(method).history.get(
                     f"{method.node.args.args[0].arg}.{attribute}"
                 )
@@ -457,19 +457,19 @@ class Reach:
             return []
         replaced = [edit.span for edit in edits if edit.span.start < edit.span.end]
         waiting = inside.within(replaced)
-        found: list[list[ast.Assign]] = []
+        groups: list[list[ast.Assign]] = []
         while waiting:
             name = waiting.pop().id
             assignments = inside.assignments.get(name, [])
             spans = [self.source.span(node) for node in assignments]
-            if not assignments or assignments in found or name in inside.outward:
+            if not assignments or assignments in groups or name in inside.outward:
                 continue
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
             if written or self._is_read(name, inside, [*replaced, *spans]):
                 continue
             if not all(self.only_computes(node, site) for node in assignments):
                 continue
-            found.append(assignments)
+            groups.append(assignments)
             replaced += spans
             waiting += [
                 inner
@@ -477,7 +477,7 @@ class Reach:
                 for inner in nodes_in(node.value)
                 if isinstance(inner, ast.Name)
             ]
-        return found
+        return groups
 
     def _inside(self, function: ast.AST) -> _Inside:
         if self._looked_into is None or self._looked_into.function is not function:
@@ -868,9 +868,9 @@ def _taken(scope: ast.AST) -> set[str]:
     taken = set(dir(builtins))
     for node in nodes_in(scope):
         for field in ("id", "arg", "name", "asname", "rest"):
-            found = getattr(node, field, None)
-            if isinstance(found, str) and not isinstance(node, ast.keyword):
-                taken.add(found.split(".")[0])
+            name = getattr(node, field, None)
+            if isinstance(name, str) and not isinstance(node, ast.keyword):
+                taken.add(name.split(".")[0])
         taken.update(
             getattr(node, "names", ()) if isinstance(node, (ast.Global, ast.Nonlocal)) else ()
         )

@@ -183,17 +183,17 @@ class Ownership:
     def _below(self, node: Any, body: Body) -> Iterator[tuple[ast.AST, Body]]:
         """The parts of a node, each with the scope in which it stands."""
         if isinstance(node, _FUNCTIONS):
-            inner, given = self._inner(node, body), node.args
+            inner, parameters = self._inner(node, body), node.args
             own = [
-                *given.posonlyargs,
-                *given.args,
-                *given.kwonlyargs,
-                *filter(None, (given.vararg, given.kwarg)),
+                *parameters.posonlyargs,
+                *parameters.args,
+                *parameters.kwonlyargs,
+                *filter(None, (parameters.vararg, parameters.kwarg)),
             ]
-            outer = [one.annotation for one in own] + given.defaults + given.kw_defaults
+            outer = [one.annotation for one in own] + parameters.defaults + parameters.kw_defaults
             outer += [*getattr(node, "decorator_list", ()), getattr(node, "returns", None)]
-            for one in own:
-                self._note(one, inner)
+            for parameter in own:
+                self._note(parameter, inner)
             yield from ((one, body) for one in outer if one is not None)
             yield from (
                 (one, inner) for one in (node.body if isinstance(node.body, list) else [node.body])
@@ -225,15 +225,15 @@ class Ownership:
 
     def around(self, place: Span) -> Body:
         """The innermost function, class or module around a place."""
-        found = self.module
+        innermost = self.module
         for body in self.bodies[1:]:
             if (
                 not isinstance(body.node, _COMPREHENSIONS)
                 and place in self.source.span(body.node)
-                and body.start >= found.start
+                and body.start >= innermost.start
             ):
-                found = body
-        return found
+                innermost = body
+        return innermost
 
     def at(self, start: int | None) -> Body | None:
         """The scope whose node begins at a place; the module for None."""
@@ -298,7 +298,7 @@ def bindings(source: Source, edits: Iterable[Edit]) -> tuple[Bound, ...]:
     the fix's alone.
     """
     edits = list(edits)
-    found: dict[Bound, None] = {}
+    bounds: dict[Bound, None] = {}
     for edit in edits:
         for name in _bound_by(edit.text, _indent_before(source, edit.span.start)):
             scopes = ownership(source)
@@ -307,11 +307,11 @@ def bindings(source: Source, edits: Iterable[Edit]) -> tuple[Bound, ...]:
             line = edit.text.strip() if _IMPORT.match(edit.text) else ""
             used = [use for use in scopes.owned(owner, name) if not line or use.binds]
             bound = Bound(name, scope, line, new=not used)
-            found[bound] = None
+            bounds[bound] = None
             reason = _objection(scopes, owner, bound, edit.span.start) if bound.new else ""
             if reason:
                 raise NoFix(reason)
-    return tuple(found)
+    return tuple(bounds)
 
 
 _IMPORT = re.compile(r"\s*(import|from)\s")
@@ -370,15 +370,15 @@ def _inside(body: Body | None, owner: Body) -> bool:
     return body is owner
 
 
-def clash(one: Bound, other: Bound) -> bool:
+def clash(first: Bound, second: Bound) -> bool:
     """Whether two fixes that bind these cannot be made together: one name in one scope, or in one
     inside the other.
     """
-    if one.name != other.name or one.line and one.line == other.line:
+    if first.name != second.name or first.line and first.line == second.line:
         return False
-    if one.scope is None or other.scope is None:
+    if first.scope is None or second.scope is None:
         return True
-    return one.scope.start < other.scope.end and other.scope.start < one.scope.end
+    return first.scope.start < second.scope.end and second.scope.start < first.scope.end
 
 
 def moved(bound: Bound, shift: Shift) -> Bound:

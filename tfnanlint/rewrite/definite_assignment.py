@@ -144,45 +144,45 @@ def _is_target_of(source: Source, start: int, place: Span) -> bool:
     """Whether a binding is a target of the statement around a place: it is bound after all else is
     computed.
     """
-    one, other = _apart(source, start, place)
+    binding_path, place_path = _apart(source, start, place)
     return (
-        bool(one)
-        and bool(other)
-        and isinstance(one[0], ast.expr)
-        and isinstance(other[0], ast.expr)
-        and not any(isinstance(node, ast.NamedExpr) for node in one)
+        bool(binding_path)
+        and bool(place_path)
+        and isinstance(binding_path[0], ast.expr)
+        and isinstance(place_path[0], ast.expr)
+        and not any(isinstance(node, ast.NamedExpr) for node in binding_path)
     )
 
 
 def _apart(source: Source, start: int, place: Span) -> tuple[list[Any], list[Any]]:
     """What stands around a binding and around a place, from where they part."""
-    one = enclosing(source.tree.body, Span(start, start + 1), source.span)
-    other = enclosing(source.tree.body, place, source.span)
+    binding_path = enclosing(source.tree.body, Span(start, start + 1), source.span)
+    place_path = enclosing(source.tree.body, place, source.span)
     at = next(
-        (index for index, (a, b) in enumerate(zip(one, other)) if a is not b),
-        min(len(one), len(other)),
+        (index for index, (a, b) in enumerate(zip(binding_path, place_path)) if a is not b),
+        min(len(binding_path), len(place_path)),
     )
-    return one[at:], other[at:]
+    return binding_path[at:], place_path[at:]
 
 
 def _dominates(source: Source, start: int, place: Span) -> bool:
     """Whether a binding always runs before a place behind it."""
-    one, other = _apart(source, start, place)
+    binding_path, place_path = _apart(source, start, place)
     around = enclosing(source.tree.body, place, source.span)
-    around = around[: len(around) - len(other)]
+    around = around[: len(around) - len(place_path)]
     parent: Any = around[-1] if around else source.tree
-    if not one:  # a parameter
+    if not binding_path:  # a parameter
         return isinstance(parent, _OWNERS)
-    if not other:
+    if not place_path:
         return False
-    if isinstance(one[0], ast.stmt) and isinstance(other[0], ast.stmt):
+    if isinstance(binding_path[0], ast.stmt) and isinstance(place_path[0], ast.stmt):
         return any(
-            one[0] in block and other[0] in block for block in blocks_of(parent)
-        ) and _always(one)
+            binding_path[0] in block and place_path[0] in block for block in blocks_of(parent)
+        ) and _always(binding_path)
     return (
-        isinstance(one[0], ast.expr)
-        and other[0] in getattr(parent, "body", ())
-        and not any(isinstance(node, _MAYBE) for node in one)
+        isinstance(binding_path[0], ast.expr)
+        and place_path[0] in getattr(parent, "body", ())
+        and not any(isinstance(node, _MAYBE) for node in binding_path)
     )
 
 

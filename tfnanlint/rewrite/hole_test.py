@@ -32,39 +32,39 @@ def same_tree(before: ast.AST | list, after: ast.AST | list, contexts: bool = Tr
     """
     stack: list[tuple[object, object]] = [(before, after)]
     while stack:
-        one, other = stack.pop()
-        if not _same_here(one, other, stack, contexts):
+        old, new = stack.pop()
+        if not _same_here(old, new, stack, contexts):
             return False
     return True
 
 
 def _same_here(
-    one: object, other: object, stack: list[tuple[object, object]], contexts: bool = True
+    old: object, new: object, stack: list[tuple[object, object]], contexts: bool = True
 ) -> bool:
     """Compare two nodes, lists or constants without their children, which go onto the stack."""
-    if isinstance(one, ast.expr_context) and isinstance(other, ast.expr_context) and not contexts:
+    if isinstance(old, ast.expr_context) and isinstance(new, ast.expr_context) and not contexts:
         return True
-    if type(one) is not type(other):
+    if type(old) is not type(new):
         return False
-    if isinstance(one, ast.AST):
+    if isinstance(old, ast.AST):
         stack.extend(
-            (getattr(one, field, None), getattr(other, field, None)) for field in one._fields
+            (getattr(old, field, None), getattr(new, field, None)) for field in old._fields
         )
         return True
-    if isinstance(one, list):
-        if len(one) != len(other):
+    if isinstance(old, list):
+        if len(old) != len(new):
             return False
-        stack.extend(zip(one, other))
+        stack.extend(zip(old, new))
         return True
-    return one == other
+    return old == new
 
 
 def expression(text: str) -> ast.expr | None:
     """The tree of an expression's text, which may be cut out of brackets; None if it is not one
     expression.
     """
-    found = statement(f"({text}\n)")
-    return found.value if isinstance(found, ast.Expr) else None
+    parsed = statement(f"({text}\n)")
+    return parsed.value if isinstance(parsed, ast.Expr) else None
 
 
 def statement(text: str) -> ast.stmt | None:
@@ -113,20 +113,18 @@ class _HoleTest:
             self._dig(before, edit, region)
         stack: list[tuple[object, object]] = [(before, after)]
         while stack:
-            one, other = stack.pop()
-            if isinstance(one, list) and isinstance(other, list):
-                one = _outside(one, self.span_before, self.cut_before)
-                other = _outside(other, self.span_after, self.cut_after)
-            if id(one) in self.holes:
-                if not self._fills(other, *self.holes[id(one)]):
+            old, new = stack.pop()
+            if isinstance(old, list) and isinstance(new, list):
+                old = _outside(old, self.span_before, self.cut_before)
+                new = _outside(new, self.span_after, self.cut_after)
+            if id(old) in self.holes:
+                if not self._fills(new, *self.holes[id(old)]):
                     return False
             elif (
-                isinstance(one, ast.stmt)
-                and isinstance(other, ast.stmt)
-                and self._unmoved(one, other)
+                isinstance(old, ast.stmt) and isinstance(new, ast.stmt) and self._unmoved(old, new)
             ):
                 continue
-            elif not _same_here(one, other, stack):
+            elif not _same_here(old, new, stack):
                 return False
         return True
 
@@ -158,24 +156,24 @@ class _HoleTest:
             else edited
         )
 
-    def _fills(self, other: object, region: Span, edit: Edit | None) -> bool:
+    def _fills(self, node: object, region: Span, edit: Edit | None) -> bool:
         """Whether a node is the one expression in a region, parentheses around it aside."""
-        if not isinstance(other, ast.expr):
+        if not isinstance(node, ast.expr):
             return False
-        span = self.span_after(other)
+        span = self.span_after(node)
         if span == region or edit is None or span not in region:
             return span == region
         around = edit.text[: span.start - region.start] + edit.text[span.end - region.start :]
         return re.fullmatch(r"[()\s]*", around) is not None
 
-    def _unmoved(self, one: ast.stmt, other: ast.stmt) -> bool:
+    def _unmoved(self, before: ast.stmt, after: ast.stmt) -> bool:
         """Whether a statement has no edit inside and stands, with the same text, where the edits
         let expect it.
         """
-        old = whole_span(one, self.span_before)
-        if type(one) is not type(other) or self.shift.touching(old):
+        old = whole_span(before, self.span_before)
+        if type(before) is not type(after) or self.shift.touching(old):
             return False
-        return self.shift.span(old) == whole_span(other, self.span_after)
+        return self.shift.span(old) == whole_span(after, self.span_after)
 
 
 def _outside(nodes: list, span_of: Callable[[ast.AST], Span], cut: list[Span]) -> list:
@@ -186,5 +184,5 @@ def _outside(nodes: list, span_of: Callable[[ast.AST], Span], cut: list[Span]) -
 
 
 def _inside(span: Span, spans: list[Span]) -> bool:
-    at = bisect.bisect_right(spans, span.start, key=lambda one: one.start) - 1
+    at = bisect.bisect_right(spans, span.start, key=lambda region: region.start) - 1
     return at >= 0 and span in spans[at]

@@ -23,13 +23,13 @@ def added(source: Source, lines: Iterable[str], site: int) -> list[Edit]:
     """Edits that add import lines at the top of the file, before a site. Raises NoFix where there
     is no place.
     """
-    found = []
+    edits = []
     for line in sorted(lines):
         point = _point(source, site, line)
         if point > site:
             raise NoFix("the import that the fix needs cannot be added before it")
-        found.append(Edit(Span(point, point), line + line_end(source, point)))
-    return found
+        edits.append(Edit(Span(point, point), line + line_end(source, point)))
+    return edits
 
 
 def _point(source: Source, site: int, line: str) -> int:

@@ -58,11 +58,11 @@ def _lost(
     for call in nodes_in(target):
         if not isinstance(call, ast.Call) or any(source.span(call) in span for span in spans):
             continue
-        given = {word.arg: word.value for word in call.keywords if word.arg is not None}
+        keywords = {word.arg: word.value for word in call.keywords if word.arg is not None}
         if call is site.node and "name" in site.args:
-            given["name"] = site.args["name"]  # it may stand in its place
+            keywords["name"] = site.args["name"]  # it may stand in its place
         for word in ("name", "dtype") if call is target else ("name",):
-            value = given.get(word)
+            value = keywords.get(word)
             if (
                 value is None
                 or isinstance(value, ast.Constant)

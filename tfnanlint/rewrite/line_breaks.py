@@ -85,13 +85,13 @@ def line_breaks(source: Source, regions: Iterable[Span], style: Style) -> list[E
     long = [row for row in sorted(rows) if len(_code(source, row)) > style.limit]
     if any(_code(source, row).lstrip()[:1] in ("%", "!") for row in long):
         return []
-    found: list[Edit] = []
+    breaks: list[Edit] = []
     for node in _statements(source, sorted(rows) if style.formatted else long):
         edits = _laid_out(source, node, style.limit)
         if edits is None or node.end_lineno != node.lineno and not style.formatted:
             edits = _breaks(source, node, style.limit)
-        found += edits
-    return found
+        breaks += edits
+    return breaks
 
 
 def _row(starts: list[int], place: int) -> int:
@@ -111,13 +111,13 @@ def _statements(source: Source, rows: list[int]) -> list[ast.stmt]:
     """The simple statements that stand on some 0-based rows, alone on their lines but for a comment
     behind them.
     """
-    found = [
+    candidates = [
         node
         for node in ast.walk(source.tree)
         if isinstance(node, _SIMPLE)
         and any(node.lineno - 1 <= row <= (node.end_lineno or node.lineno) - 1 for row in rows)
     ]
-    return [node for node in found if _is_alone(source, source.span(node))]
+    return [node for node in candidates if _is_alone(source, source.span(node))]
 
 
 def _is_alone(source: Source, span: Span) -> bool:
@@ -211,7 +211,7 @@ def _edits(source: Source, span: Span, tokens: list[_Token], layout: _Layout) ->
     """The edits that put between the tokens of a statement what a layout wants there."""
     ending = line_end(source, source.line_starts[_row(source.line_starts, span.start)])
     wanted, closing = layout.separators()
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for index, (before, token) in enumerate(zip(tokens, tokens[1:])):
         new = wanted.get(index + 1)
         if new is None and layout.is_whole:
@@ -219,10 +219,10 @@ def _edits(source: Source, span: Span, tokens: list[_Token], layout: _Layout) ->
         if new is not None:
             new = new.replace("\n", ending)
             if source.text[before.end : token.start] != new:
-                found.append(Edit(Span(before.end, token.start), new))
+                edits.append(Edit(Span(before.end, token.start), new))
     if closing:
-        found.append(Edit(Span(span.end, span.end), closing.replace("\n", ending)))
-    return found
+        edits.append(Edit(Span(span.end, span.end), closing.replace("\n", ending)))
+    return edits
 
 
 def _tokens(text: str, offset: int) -> list[_Token]:
@@ -230,28 +230,28 @@ def _tokens(text: str, offset: int) -> list[_Token]:
     broken here.
     """
     starts = Source("", text).line_starts
-    found: list[_Token] = []
+    tokens: list[_Token] = []
     depth = 0
     try:
-        for one in tokenize.generate_tokens(StringIO(text, newline=None).readline):
-            if one.type in (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER):
+        for token in tokenize.generate_tokens(StringIO(text, newline=None).readline):
+            if token.type in (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER):
                 continue
-            odd = one.type in _ODD or _is_formatted_string(one)
-            if odd or one.start[0] != one.end[0] or one.string in _UNBROKEN:
+            odd = token.type in _ODD or _is_formatted_string(token)
+            if odd or token.start[0] != token.end[0] or token.string in _UNBROKEN:
                 return []
-            depth -= one.string in _CLOSING
-            before = found[-1].text if found else "("
+            depth -= token.string in _CLOSING
+            before = tokens[-1].text if tokens else "("
             operand = before not in _KEYWORDS and (before in _CLOSING or _is_operand(before))
-            binary = one.string == "," or one.string in _PRIORITIES and operand
-            row, column = one.start
+            binary = token.string == "," or token.string in _PRIORITIES and operand
+            row, column = token.start
             place = starts[row - 1] + column + offset
             blanks = text[starts[row - 1] : place - offset]
-            end = place + len(one.string)
-            found.append(_Token(one.string, place, end, row, depth, binary, blanks))
-            depth += one.string in _OPENING
+            end = place + len(token.string)
+            tokens.append(_Token(token.string, place, end, row, depth, binary, blanks))
+            depth += token.string in _OPENING
     except (tokenize.TokenError, SyntaxError):
         return []
-    return found
+    return tokens
 
 
 def _is_formatted_string(token: tokenize.TokenInfo) -> bool:
@@ -283,12 +283,12 @@ class _Layout:
     def separators(self) -> tuple[dict[int, str], str]:
         """What is put before tokens that begin a line, by their indices; and behind the last."""
         lines = self._whole() if self.is_whole else [one for row in self._rows() for one in row]
-        found = {
+        breaks = {
             line.first: f"{before.trail}\n{line.indent}{line.lead}"
             for before, line in zip(lines, lines[1:])
             if before.last == line.first
         }
-        return found, self._closing
+        return breaks, self._closing
 
     def _whole(self) -> list[_Line]:
         """The lines of a statement on one line."""
@@ -327,11 +327,11 @@ class _Layout:
 
     def _value(self) -> int:
         """Where the value of an assignment or a return begins; 0 for an expression."""
-        found = 1 if self._tokens[0].text == "return" else 0
+        start = 1 if self._tokens[0].text == "return" else 0
         for index, token in enumerate(self._tokens):
             if token.depth == 0 and _ASSIGNING.fullmatch(token.text):
-                found = index + 1
-        return found
+                start = index + 1
+        return start
 
     def _ends_in_its_bracket(self, value: int) -> bool:
         """Whether a value reads well when it is broken at its last bracket: at most one operator
@@ -392,7 +392,7 @@ class _Layout:
         that it begins with, and a comma at its end, are none of them.
         """
         depth = self._tokens[line.first].depth
-        found: dict[int, list[int]] = {}
+        by_priority: dict[int, list[int]] = {}
         for index in range(line.first, line.last):
             token = self._tokens[index]
             if not token.binary or token.depth != depth or index == line.first:
@@ -400,9 +400,9 @@ class _Layout:
             if token.text == "," and index == line.last - 1:
                 continue
             priority = _COMMA if token.text == "," else _PRIORITIES[token.text]
-            found.setdefault(priority, []).append(index)
-        highest = max(found, default=0)
-        return highest, found.get(highest, [])
+            by_priority.setdefault(priority, []).append(index)
+        highest = max(by_priority, default=0)
+        return highest, by_priority.get(highest, [])
 
     def _by_bracket(self, line: _Line, depth: int = 0) -> list[_Line]:
         """A line broken at its last bracket before which all fits on a line."""

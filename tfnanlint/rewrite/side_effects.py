@@ -102,7 +102,7 @@ def changeable(
 
     These are no modules; numbers and results of ops of TensorFlow only with `fixed_too`.
     """
-    found: list[str] = []
+    paths: list[str] = []
     waiting: list[Any] = [node]
     while waiting:
         inner = waiting.pop()
@@ -114,8 +114,8 @@ def changeable(
         elif not isinstance(point.lookup(root_of(path)), Imported) and (
             fixed_too or not fixed(interpreter.evaluate(inner, point))
         ):
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def handed_on(
@@ -136,8 +136,8 @@ def handed_on(
             or interpreter.row(call.func, site.point)[0] is not None
         ):
             continue
-        given = [path_of(one) for one in (*call.args, *[one.value for one in call.keywords])]
-        if any(one and _around(one, owner) for one in given) and _is_unseen(
+        paths = [path_of(one) for one in (*call.args, *[one.value for one in call.keywords])]
+        if any(one and _around(one, owner) for one in paths) and _is_unseen(
             call.func, site.point, interpreter
         ):
             return True
@@ -209,9 +209,9 @@ def _call_changes(call: ast.Call, path: str) -> bool:
         return True
     if leaf(call.func) not in _CHANGING:
         return False
-    given = [inner for one in (*call.args, *call.keywords) for inner in ast.walk(one)]
+    nodes = [inner for one in (*call.args, *call.keywords) for inner in ast.walk(one)]
     return "." in path or any(
-        isinstance(inner, ast.Name) and inner.id == root_of(path) for inner in given
+        isinstance(inner, ast.Name) and inner.id == root_of(path) for inner in nodes
     )
 
 

@@ -171,7 +171,7 @@ class Speller:
             reaching = [
                 (one, text) for one in imports if (text := inside(alias, one.target)) is not None
             ]
-            for one, text in sorted(
+            for imported, text in sorted(
                 reaching,
                 key=lambda pair: (
                     pair[0] is not used,
@@ -180,11 +180,11 @@ class Speller:
                 ),
             ):
                 words = self._words(
-                    use, row, alias, [self._library(path + text) for path in one.paths]
+                    use, row, alias, [self._library(path + text) for path in imported.paths]
                 )
                 if words is not None:
-                    return Spelling(one.local + text, words=words)
-                lacking = lacking or one.local + text
+                    return Spelling(imported.local + text, words=words)
+                lacking = lacking or imported.local + text
         if use.name.startswith("tf.") and use.name[3:] in DTYPES:
             return Spelling(self.quoted(use.name[3:]))
         if lacking:
@@ -297,14 +297,16 @@ class Speller:
         if self.first_version:
             return sorted(
                 aliases,
-                key=lambda one: (
-                    one.split(".", 1)[0] != library,
-                    since(one),
-                    one != use.name,
-                    one.count("."),
+                key=lambda alias: (
+                    alias.split(".", 1)[0] != library,
+                    since(alias),
+                    alias != use.name,
+                    alias.count("."),
                 ),
             )
-        return sorted(aliases, key=lambda one: (one.split(".", 1)[0] != library, one != use.name))
+        return sorted(
+            aliases, key=lambda alias: (alias.split(".", 1)[0] != library, alias != use.name)
+        )
 
     def library(self, site: Site) -> str:
         """The canonical root of the functions that are used at a site: its own, else that of the
@@ -342,38 +344,38 @@ class Speller:
             return None
         if row is None or alias not in SPELLINGS:
             return ()
-        found = signatures(alias)
+        by_version = signatures(alias)
         known = [
-            found[version]
+            by_version[version]
             for library in libraries
             for version in self._versions(library)
-            if version in found
+            if version in by_version
         ]
         own = row.params_of(alias)
         if own[: use.positional] != row.params[: use.positional]:
             return None
         words: dict[str, str] = {}
-        for place, (keyword, given) in enumerate(
+        for place, (keyword, original) in enumerate(
             zip(use.keywords, use.given or (None,) * len(use.keywords)), use.positional
         ):
             in_place = (
-                given == ""
+                original == ""
                 and own[place : place + 1] == (keyword,)
                 and all([not word for word in words.values()])
             )
             word = (
                 ""
                 if in_place
-                else self._word(keyword, [_meaning(params, keyword) for params in known], given)
+                else self._word(keyword, [_meaning(params, keyword) for params in known], original)
             )
             if word is None:
                 return None
             words[keyword] = word
         return tuple([(keyword, word) for keyword, word in words.items() if word != keyword])
 
-    def _word(self, keyword: str, choices: list[list[str]], given: str | None) -> str | None:
-        """The word for a keyword that each of some functions knows: the one that is given before
-        the one that stands oftenest in the file.
+    def _word(self, keyword: str, choices: list[list[str]], original: str | None) -> str | None:
+        """The word for a keyword that each of some functions knows: the original one before the
+        one that stands oftenest in the file.
         """
         if not choices:
             return keyword
@@ -383,7 +385,7 @@ class Speller:
         return max(
             common,
             key=lambda word: (
-                word == given,
+                word == original,
                 len(re.findall(rf"\b{word}\s*=(?!=)", self.text)),
                 word == keyword,
             ),
@@ -401,23 +403,23 @@ class Speller:
             )
         if "keras" in libraries and _LOSS_CLASS.match(alias) and self._keras_has_functions_only:
             return False
-        found = signatures(alias)
+        by_version = signatures(alias)
         return all(
             [
-                self._in(version, alias, found)
+                self._in(version, alias, by_version)
                 for library in libraries
                 for version in self._versions(library)
             ]
         )
 
     @staticmethod
-    def _in(version: str, alias: str, found: dict[str, tuple[str, ...]]) -> bool:
+    def _in(version: str, alias: str, by_version: dict[str, tuple[str, ...]]) -> bool:
         if version.startswith("internal "):
             return (
                 version.split()[1] in INTERNAL
                 and alias.rsplit(".", 1)[1] in INTERNAL[version.split()[1]].split()
             )
-        return version in found
+        return version in by_version
 
     # Which library
 
@@ -436,8 +438,8 @@ class Speller:
     @staticmethod
     def _library(path: str) -> str:
         """The library of a path of modules; of an internal one the path as well."""
-        found = next((library for prefix, library in _LIBRARIES if path.startswith(prefix)), "")
-        return f"internal {path.rpartition('.')[0]}" if found == "internal" else found
+        name = next((library for prefix, library in _LIBRARIES if path.startswith(prefix)), "")
+        return f"internal {path.rpartition('.')[0]}" if name == "internal" else name
 
     def _versions(self, library: str) -> tuple[str, ...]:
         """The versions of a library that the file may run with."""
@@ -483,16 +485,16 @@ class Speller:
 
     def imports(self, site: Site) -> list[Import]:
         """The imports that hold at a site."""
-        found: list[Import] = []
+        imports: list[Import] = []
         scope = site.point.scope
         while scope is not None:
             for local in self._roots(scope):
                 paths = tuple(dict.fromkeys(self.paths(site.point.lookup(local))))
                 if paths:
-                    found.append(Import(local, of_import(paths[0]), paths))
+                    imports.append(Import(local, of_import(paths[0]), paths))
             scope = scope.parent.scope if scope.parent is not None else None
-        found += self._starred({one.local for one in found}, site)
-        return sorted(found, key=lambda one: (len(one.target), one.local))
+        imports += self._starred({one.local for one in imports}, site)
+        return sorted(imports, key=lambda imported: (len(imported.target), imported.local))
 
     def _roots(self, scope: Any) -> list[str]:
         """The names of a scope that may stand for modules, in order: asked for at every site."""
@@ -512,17 +514,17 @@ class Speller:
         """The imports of files of the project that the file imports all names of:
         `from ops import *`, where that imports `tf`.
         """
-        module, found = self.module, {}
+        module, imports = self.module, {}
         for base, level in module.stars if module.project is not None else ():
-            other, rest = module.project.find(base, level, module.source.path)
-            for local in other.scope.history if other is not None and not rest else ():
+            exporter, rest = module.project.find(base, level, module.source.path)
+            for local in exporter.scope.history if exporter is not None and not rest else ():
                 if local in known or "." in local or "[" in local or site.point.lookup(local):
                     continue
                 binding = starred(self.interpreter, local, site.point)
                 paths = tuple(dict.fromkeys(self.paths(binding)))
                 if paths:
-                    found[local] = Import(local, of_import(paths[0]), paths)
-        return list(found.values())
+                    imports[local] = Import(local, of_import(paths[0]), paths)
+        return list(imports.values())
 
     def _imported(self, scope: Any) -> Iterator[Import]:
         for local in scope.history:
@@ -575,7 +577,7 @@ def uses(template: str) -> set[Use]:
     """The canonical names of a template, with the arguments of those that are called."""
     tree = ast.parse(_HOLE.sub("_hole_", template).strip())
     calls = {node.func: node for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found: set[Use] = set()
+    used: set[Use] = set()
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
@@ -584,7 +586,7 @@ def uses(template: str) -> set[Use]:
             continue  # a part of the name stands in the hole
         if _NAME.fullmatch(name) is not None:
             call = calls.get(node)
-            found.add(
+            used.add(
                 Use(name)
                 if call is None
                 else Use(
@@ -593,7 +595,7 @@ def uses(template: str) -> set[Use]:
             )
         else:
             stack += ast.iter_child_nodes(node)
-    return found
+    return used
 
 
 def in_call(template: str) -> bool:
@@ -613,10 +615,10 @@ def in_form(template: str, name: str, form: str) -> str:
             self.generic_visit(node)
             if ast.unparse(node.func) != name:
                 return node
-            given = {word.arg: word.value for word in node.keywords} | (
+            arguments = {word.arg: word.value for word in node.keywords} | (
                 {"x": node.args[0]} if node.args else {}
             )
-            written = _HOLE.sub(lambda match: f"({ast.unparse(given[match[1]])})", form)
+            written = _HOLE.sub(lambda match: f"({ast.unparse(arguments[match[1]])})", form)
             return ast.parse(written, mode="eval").body
 
     tree = Reworded().visit(ast.parse(text, mode="eval"))

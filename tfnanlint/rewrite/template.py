@@ -225,11 +225,11 @@ def _named(parsed: _Parsed, words: Words) -> Iterator[tuple[Use, ast.Call | ast.
 def _call(name: str, call: ast.Call, words: Words) -> Use:
     """The use of a name that is called."""
     keywords = [word for word in call.keywords if word.arg is not None]
-    given = [
+    originals = [
         None if (index := _occurrence(word.value)) is None else words[index] for word in keywords
     ]
     positional = len(call.args) + len(call.keywords) - len(keywords)
-    return Use(name, positional, tuple([str(word.arg) for word in keywords]), tuple(given))
+    return Use(name, positional, tuple([str(word.arg) for word in keywords]), tuple(originals))
 
 
 @lru_cache(maxsize=512)

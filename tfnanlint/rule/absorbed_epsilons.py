@@ -68,9 +68,9 @@ def _is_logged_elsewhere(here: Context, log: Site) -> bool:
         site = here.site(node, point)
         if site is None or site.op.name != "tf.math.log":
             continue
-        other = logged(site)
-        same_producer = other is not None and other.producer is complement.producer
-        if same_producer and not other.complement and other.guard:
+        prob = logged(site)
+        same_producer = prob is not None and prob.producer is complement.producer
+        if same_producer and not prob.complement and prob.guard:
             return True
     return False
 

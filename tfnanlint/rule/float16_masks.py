@@ -57,6 +57,6 @@ def _mask_subtracted_from_one(product: Site, param: str) -> ast.expr | None:
     if not isinstance(difference, Site) or difference.op.name != "tf.subtract":
         return None
     is_written_here = difference.node is product.args.get(param)
-    one = difference.value("x")
-    is_complement = one.exact and one.const in (1, 1.0)
+    minuend = difference.value("x")
+    is_complement = minuend.exact and minuend.const in (1, 1.0)
     return difference.args["y"] if is_written_here and is_complement else None

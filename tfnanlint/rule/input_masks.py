@@ -138,8 +138,8 @@ def _with_bound(masked: Masked, here: Context, x: ast.expr, claim: Claim) -> lis
 
 def _upper_bound(x: ast.expr, test: ast.expr, truth: bool) -> float | None:
     """The number near 0 that an expression is at most where a test is true or is not."""
-    for node, relation, other in facts(test, truth):
-        bound = other.value if isinstance(other, ast.Constant) else other
+    for node, relation, limit in facts(test, truth):
+        bound = limit.value if isinstance(limit, ast.Constant) else limit
         is_below = relation.rstrip("?") in ("<", "<=") and ast.dump(node) == ast.dump(x)
         if is_below and isinstance(bound, (int, float)) and abs(bound) <= _MOST:
             return float(bound)

@@ -60,11 +60,11 @@ def _moved_inside(here: Context, site: Site, guard: LateGuard) -> list[Fix]:
     param = next((param for param in ("x", "y") if _is_written_epsilon(outer, param)), None)
     if param is None:
         return []
-    root, other = guard.roots[0], outer.args.get("x" if param == "y" else "y")
-    is_named = isinstance(other, ast.Name) and (
-        guarded_root(here.value(other, outer.point)) is root
+    root, operand = guard.roots[0], outer.args.get("x" if param == "y" else "y")
+    is_named = isinstance(operand, ast.Name) and (
+        guarded_root(here.value(operand, outer.point)) is root
     )
-    is_beside = root.source is here.source and (other is root.node or is_named)
+    is_beside = root.source is here.source and (operand is root.node or is_named)
     return repairs.moved_inside(here, outer, root, param) if is_beside else []
 
 

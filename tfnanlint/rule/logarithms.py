@@ -150,20 +150,20 @@ class _Sum:
     number: float = 0.0
     stable: bool = False
 
-    def plus(self, other: _Sum, factor: float = 1.0) -> _Sum:
-        terms = [*self.terms, *((factor * weight, text) for weight, text in other.terms)]
-        return _Sum(terms, self.number + factor * other.number, self.stable or other.stable)
+    def plus(self, addend: _Sum, factor: float = 1.0) -> _Sum:
+        terms = [*self.terms, *((factor * weight, text) for weight, text in addend.terms)]
+        return _Sum(terms, self.number + factor * addend.number, self.stable or addend.stable)
 
     def text(self) -> str:
         """The sum as a template, a term with a plus sign first."""
         parts = sorted(self.terms, key=lambda term: term[0] < 0)
         if self.number:
             parts.append((math.copysign(1.0, self.number), repr(abs(self.number))))
-        made = ""
+        template = ""
         for weight, text in parts:
-            sign = ("-" if weight < 0 else "") if not made else " - " if weight < 0 else " + "
-            made += sign + (text if abs(weight) == 1 else f"{abs(weight)!r} * {text}")
-        return made
+            sign = ("-" if weight < 0 else "") if not template else " - " if weight < 0 else " + "
+            template += sign + (text if abs(weight) == 1 else f"{abs(weight)!r} * {text}")
+        return template
 
 
 def log_form(log: Site, param: str = "x") -> tuple[str, dict[str, Any]] | None:
@@ -195,8 +195,12 @@ class _Form:
         )
         if handler is None and isinstance(site, Site) and depth and _picks(site):
             handler = _picked
-        found = handler(self, site, summed, depth - 1) if handler is not None else None
-        return found if found is not None and found.stable else self.leaf(parent, param, summed)
+        logarithm = handler(self, site, summed, depth - 1) if handler is not None else None
+        return (
+            logarithm
+            if logarithm is not None and logarithm.stable
+            else self.leaf(parent, param, summed)
+        )
 
     def leaf(self, parent: Site, param: str, summed: bool) -> _Sum:
         """A factor as it stands: a number, or a tensor of which the logarithm is taken."""
@@ -284,10 +288,10 @@ def _sigmoid(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
 
 
 def _complement(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
-    one, sigmoid = site.value("x"), site.value("y").origin
+    minuend, sigmoid = site.value("x"), site.value("y").origin
     if (
-        not one.exact
-        or one.lo != 1
+        not minuend.exact
+        or minuend.lo != 1
         or not isinstance(sigmoid, Site)
         or sigmoid.op.name != "tf.sigmoid"
         or not sigmoid.complete
@@ -298,11 +302,11 @@ def _complement(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | Non
 
 def _of_one_more(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
     """log(1 + exp(x)), log(x + sqrt(x^2 + 1))."""
-    for one, other in (("x", "y"), ("y", "x")):
-        exp = site.value(other).origin
+    for param, rest in (("x", "y"), ("y", "x")):
+        exp = site.value(rest).origin
         if (
-            site.value(one).exact
-            and site.value(one).lo == 1
+            site.value(param).exact
+            and site.value(param).lo == 1
             and isinstance(exp, Site)
             and exp.op.name == "tf.exp"
             and exp.complete
@@ -310,21 +314,23 @@ def _of_one_more(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | No
             return _Sum(
                 [(1.0, "tf.math.softplus({%s})" % form.hole(exp, "x", "exponent"))], stable=True
             )
-        root = made_by(site.value(other), "tf.sqrt", aligned=True)
-        if root is not None and _is_square_and_one(root.value("x"), site.value(one)):
-            return _Sum([(1.0, "tf.math.asinh({%s})" % form.hole(site, one, "ratio"))], stable=True)
+        root = made_by(site.value(rest), "tf.sqrt", aligned=True)
+        if root is not None and _is_square_and_one(root.value("x"), site.value(param)):
+            return _Sum(
+                [(1.0, "tf.math.asinh({%s})" % form.hole(site, param, "ratio"))], stable=True
+            )
     return None
 
 
 def _is_square_and_one(total: Value, x: Value) -> bool:
     """Whether a value is x^2 + 1."""
     add = made_by(total, "tf.add", aligned=True)
-    for one, other in (("x", "y"), ("y", "x")) if add is not None else ():
-        square = squared(add.value(other))
+    for constant, power in (("x", "y"), ("y", "x")) if add is not None else ():
+        square = squared(add.value(power))
         if (
             square is not None
-            and add.value(one).exact
-            and add.value(one).lo == 1
+            and add.value(constant).exact
+            and add.value(constant).lo == 1
             and same(square.value("x"), x)
         ):
             return True
@@ -377,9 +383,9 @@ def one_hot_choice(total: Site) -> tuple[Site, str, str] | None:
         or total.const("axis") not in (-1, 1)
     ):
         return None
-    for param, other in (("x", "y"), ("y", "x")):
+    for param, mask_param in (("x", "y"), ("y", "x")):
         mask, p = (
-            made_by(product.value(other), "tf.one_hot", aligned=True),
+            made_by(product.value(mask_param), "tf.one_hot", aligned=True),
             product.value(param).origin,
         )
         if (
@@ -389,7 +395,7 @@ def one_hot_choice(total: Site) -> tuple[Site, str, str] | None:
         ):
             continue
         if isinstance(p, Site) and not (p.given("logits") and p.value("logits").inf):
-            return product, param, other
+            return product, param, mask_param
     return None
 
 
@@ -423,9 +429,11 @@ def _picked(form: _Form, site: Site, summed: bool, depth: int) -> _Sum | None:
     if not isinstance(call, ast.Call):
         return None
     written = []
-    for given in (*call.args, *call.keywords):
+    for call_argument in (*call.args, *call.keywords):
         node, key = (
-            (given.value, f"{given.arg}=") if isinstance(given, ast.keyword) else (given, "")
+            (call_argument.value, f"{call_argument.arg}=")
+            if isinstance(call_argument, ast.keyword)
+            else (call_argument, "")
         )
         param = next((name for name, other in site.args.items() if other is node), None)
         if param is None:

@@ -53,8 +53,8 @@ def _epsilon_beside(power: Site, here: Context) -> Site | None:
     total = here.site(outer, power.point) if isinstance(outer, ast.BinOp) else None
     if total is None or total.op.name != "tf.add":
         return None
-    other = total.value("y" if total.args["x"] is power.node else "x")
-    return total if other.exact and 0 < other.lo < 0.1 else None
+    eps = total.value("y" if total.args["x"] is power.node else "x")
+    return total if eps.exact and 0 < eps.lo < 0.1 else None
 
 
 def _normalized(power: Site, total: Site, here: Context) -> list[Fix]:

@@ -42,27 +42,31 @@ def precision(value: Value, wanted: str) -> Precision:
     """
     if value.dtype is not None:
         return Precision(value.dtype if value.dtype in FLOATS else "float32")
-    queue, seen, given = [value], {value.token}, False
+    queue, seen, has_input = [value], {value.token}, False
     while queue and len(seen) < _MOST:
-        one = queue.pop()
-        if one.dtype in HALVES:
-            return Precision(one.dtype, sure=False)
-        if one.dtype is not None or one.exact or one.kind in ("number", "string", "none"):
+        current = queue.pop()
+        if current.dtype in HALVES:
+            return Precision(current.dtype, sure=False)
+        if (
+            current.dtype is not None
+            or current.exact
+            or current.kind in ("number", "string", "none")
+        ):
             continue
-        joined, site = _behind(one.origin)
+        joined, site = _behind(current.origin)
         if joined:
             return Precision(joined, sure=False)
         parts = (
             [site.value(param) for param in site.args]
             if site is not None
-            else [*one.obj]
-            if isinstance(one.obj, tuple)
+            else [*current.obj]
+            if isinstance(current.obj, tuple)
             else []
         )
-        given = given or not parts
+        has_input = has_input or not parts
         queue += [part for part in parts if isinstance(part, Value) and part.token not in seen]
         seen.update(part.token for part in parts if isinstance(part, Value))
-    return Precision(wanted, sure=False) if given and wanted else Precision("float32")
+    return Precision(wanted, sure=False) if has_input and wanted else Precision("float32")
 
 
 def _behind(origin: Any) -> tuple[str, Site | None]:

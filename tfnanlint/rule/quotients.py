@@ -205,8 +205,8 @@ def overlap_beside(here: Context, division: Site) -> Site | None:
         site = here.site(outer, division.point) if isinstance(outer, ast.expr) else None
         if site is None or site.op.name not in LINEAR:
             return None
-        other = "y" if site.args.get("x") is inner else "x"
-        for value in repairs.terms(here, site.value(other)) if site.op.name in ADDITIONS else ():
+        addend = "y" if site.args.get("x") is inner else "x"
+        for value in repairs.terms(here, site.value(addend)) if site.op.name in ADDITIONS else ():
             term = made_by(plain(value), "tf.divide")
             if term is not None and _may_be_empty(term):
                 return term
@@ -301,13 +301,13 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
     if division.differentiated is Differentiated.NO and _of_pairs(division.value(param)):
         here.no_fix = "a single element forms no pair: skip such a batch"
         return []
-    one = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
+    unit = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
     counted = (
         repairs.named_if_long(
             here,
             division,
             division.args[param],
-            f"tf.maximum({{x}}, {one})",
+            f"tf.maximum({{x}}, {unit})",
             division.args[param],
             "count",
             title="keep the count at or above 1",
@@ -325,12 +325,12 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
 def _of_pairs(value: Value) -> bool:
     """Whether a value is how many ordered pairs there are among n elements, n * (n - 1)."""
     product = made_by(plain(value), "tf.multiply")
-    for param, other in (("x", "y"), ("y", "x")) if product is not None else ():
+    for param, count in (("x", "y"), ("y", "x")) if product is not None else ():
         rest = made_by(plain(product.value(param)), "tf.subtract")
         if (
             rest is not None
             and rest.value("y").const == 1
-            and same(rest.value("x"), product.value(other))
+            and same(rest.value("x"), product.value(count))
         ):
             return True
     return False

@@ -270,10 +270,10 @@ def floored_root(here: Context, site: Site, eps: str = "") -> Part | None:
     Where it could be lost (`1 - p + eps`), or the sum be negative, what stands inside gets a floor
     instead; of an epsilon that is added there already the rest does.
     """
-    found = under(site)
-    if found is None:
+    radicand = under(site)
+    if radicand is None:
         return None
-    eps, (template, holes) = eps or root_epsilon(here, site, site.op.main), found
+    eps, (template, holes) = eps or root_epsilon(here, site, site.op.main), radicand
     if site.op.name not in WRITTEN_ROOTS:
         return site.node, root_of(site, f"{template} + {eps}"), holes
     rest = _guarded_rest(here, site)
@@ -293,8 +293,8 @@ def _guarded_rest(here: Context, site: Site) -> ast.expr | None:
     plus = here.made_by(site.value("x"), "tf.add")
     if plus is None or plus.node is not site.args["x"]:
         return None
-    for param, other in (("x", "y"), ("y", "x")):
-        eps, rest = plus.value(other), plus.value(param)
+    for param, eps_param in (("x", "y"), ("y", "x")):
+        eps, rest = plus.value(eps_param), plus.value(param)
         kept = (
             eps.is_number
             and 0 < eps.lo < 0.1
@@ -553,8 +553,8 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
     """
     outer = next(iter(here.around(root.node)), None)
     total = here.site(outer, root.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
-    found = under(root) if root.op.name in ROOTS else None
-    if total is None or found is None or total.op.name != "tf.add" or not total.complete:
+    radicand = under(root) if root.op.name in ROOTS else None
+    if total is None or radicand is None or total.op.name != "tf.add" or not total.complete:
         return []
     param = next((param for param in ("x", "y") if _is_epsilon(total, param)), None)
     if (
@@ -564,7 +564,7 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
         and not addable(here, root)
     ):
         return []
-    template, holes = found
+    template, holes = radicand
     eps, precision = total.value(param), here.precision(root.value(root.op.main))
     if precision.sure and precision.dtype in ("float32", "float64"):
         power, cost = (
@@ -623,15 +623,15 @@ def empty_quotient(here: Context, root: Site) -> str:
     return here.source.location(here.source.span(quotient.node).start).words
 
 
-def is_divisor(here: Context, made: Site) -> bool:
+def is_divisor(here: Context, site: Site) -> bool:
     """Whether what stands around a site divides by it as it is: `a / x`, `tf.divide(a, x)`."""
-    outer = next(iter(here.around(made.node)), None)
-    if made.point is None or not isinstance(outer, (ast.BinOp, ast.Call)):
+    outer = next(iter(here.around(site.node)), None)
+    if site.point is None or not isinstance(outer, (ast.BinOp, ast.Call)):
         return False
-    quotient = here.site(outer, made.point)
+    quotient = here.site(outer, site.point)
     if quotient is None or quotient.op.name not in QUOTIENTS:
         return False
-    return quotient.args.get("y") is made.node
+    return quotient.args.get("y") is site.node
 
 
 def where_made(here: Context, root: Site) -> list[Fix]:
@@ -639,21 +639,21 @@ def where_made(here: Context, root: Site) -> list[Fix]:
     takes its root and divides by it.
     """
     x = root.args.get("x")
-    made = made_by(root.value("x"), "tf.subtract") if isinstance(x, ast.Name) else None
-    if made is None or made.source is not here.source or made.point is None:
+    difference = made_by(root.value("x"), "tf.subtract") if isinstance(x, ast.Name) else None
+    if difference is None or difference.source is not here.source or difference.point is None:
         return []
-    if root.point is None or made.point.scope.node is not root.point.scope.node:
+    if root.point is None or difference.point.scope.node is not root.point.scope.node:
         return []
-    if not any([divides_by(division, made) for division in _divisions_around(here, root)]):
+    if not any([divides_by(division, difference) for division in _divisions_around(here, root)]):
         return []
     eps = here.epsilon(root.value("x"))
     return here.rewrite(
-        made,
+        difference,
         f"tf.maximum({{x}}, {eps})",
         title=f"keep the difference at or above {eps} where it is computed",
         claim=Claim.SHIFTED,
         cost=f"no gradient below {eps}",
-        x=made.node,
+        x=difference.node,
     )
 
 
@@ -670,7 +670,7 @@ def partners(here: Context, root: Site) -> list[Site]:
     """The other roots of the product that a root stands in: both norms of a cosine are repaired at
     once.
     """
-    inner, found = root.node, []
+    inner, candidates = root.node, []
     for outer in here.around(root.node):
         if not isinstance(outer, (ast.BinOp, ast.Call)):
             break
@@ -681,16 +681,16 @@ def partners(here: Context, root: Site) -> list[Site]:
             or inner not in product.args.values()
         ):
             break
-        other = "y" if product.args.get("x") is inner else "x"
-        found += [
+        factor = "y" if product.args.get("x") is inner else "x"
+        candidates += [
             one
-            for one in roots(product.value(other))
+            for one in roots(product.value(factor))
             if one.source is here.source and stands_in(one, outer)
         ]
         inner = outer
     return [
         one
-        for one in found
+        for one in candidates
         if one.differentiated is not Differentiated.NO and one.value(one.op.main).zero
     ]
 
@@ -723,8 +723,10 @@ def roots(value: Value) -> list[Site]:
     if root is not None:
         return [root]
     factors = made_by(value, "tf.multiply")
-    found = [roots(factors.value(param)) for param in ("x", "y")] if factors is not None else []
-    return [site for part in found for site in part] if all(found) else []
+    factor_roots = (
+        [roots(factors.value(param)) for param in ("x", "y")] if factors is not None else []
+    )
+    return [site for part in factor_roots for site in part] if all(factor_roots) else []
 
 
 def under_the_root(here: Context, inside: list[Site], quotient: Site | None = None) -> list[Fix]:
@@ -757,20 +759,20 @@ def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix
     maximum(sqrt(s), e) have the same value at 0 then. Where the square is lost in the dtype, what
     that dtype keeps.
     """
-    found, other = under(root), outer.args["x" if param == "y" else "y"]
-    if found is None:
+    radicand, operand = under(root), outer.args["x" if param == "y" else "y"]
+    if radicand is None:
         return []
-    template, holes = found
+    template, holes = radicand
     square = written(outer.value(param).lo ** 2)
     kept = survives(square, "root", here.precision(root.value(root.op.main)).dtype)
     eps = square if kept else root_epsilon(here, root, root.op.main)
     added = outer.op.name == "tf.add" and (root.op.name not in WRITTEN_ROOTS or addable(here, root))
     inside = root_of(root, f"{template} + {eps}" if added else f"tf.maximum({template}, {eps})")
-    whole = other is root.node
+    whole = operand is root.node
     parts: list[Part] = (
         [(outer.node, inside, holes)]
         if whole
-        else [(outer.node, "{root}", {"root": other}), (root.node, inside, holes)]
+        else [(outer.node, "{root}", {"root": operand}), (root.node, inside, holes)]
     )
     exact = kept and whole and outer.op.name == "tf.maximum"
     return here.rewrite_all(
@@ -861,8 +863,8 @@ def why_not_alone(here: Context, log: Site) -> str:
     outer = next(iter(here.around(log.node)), None)
     if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Sub):
         return ""
-    other = outer.right if outer.left is log.node else outer.left
-    site = here.site(other, log.point) if isinstance(other, ast.Call) else None
+    operand = outer.right if outer.left is log.node else outer.left
+    site = here.site(operand, log.point) if isinstance(operand, ast.Call) else None
     if site is None or site.op.name != "tf.math.log" or site.value("x").positive:
         return ""
     return (
@@ -978,17 +980,17 @@ def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:
         if not isinstance(node, ast.Call) or node is log.node:
             continue
         site = here.site(node, log.point)
-        found = logged(site) if site is not None and site.op.name == "tf.math.log" else None
+        prob = logged(site) if site is not None and site.op.name == "tf.math.log" else None
         if (
-            found is None
-            or found.complement
-            or not found.guard
-            or found.producer.op.name != "tf.sigmoid"
-            or not found.producer.complete
+            prob is None
+            or prob.complement
+            or not prob.guard
+            or prob.producer.op.name != "tf.sigmoid"
+            or not prob.producer.complete
         ):
             continue
         parts.append(
-            (node, "tf.math.log_sigmoid({z})", {"z": argument(found.producer, "x", "logits")})
+            (node, "tf.math.log_sigmoid({z})", {"z": argument(prob.producer, "x", "logits")})
         )
     return parts
 

@@ -204,10 +204,10 @@ def load(plugins: Iterable[str] = ()) -> tuple[Rule, ...]:
 
 
 def _import(package: str) -> ModuleType:
-    found = importlib.import_module(package)
-    for info in pkgutil.iter_modules(getattr(found, "__path__", ())):
+    module = importlib.import_module(package)
+    for info in pkgutil.iter_modules(getattr(module, "__path__", ())):
         importlib.import_module(f"{package}.{info.name}")
-    return found
+    return module
 
 
 def _load_plugins(wanted: set[str]) -> None:
@@ -232,15 +232,15 @@ def _load_plugins(wanted: set[str]) -> None:
 def _refuse_taken_codes(plugin: str, known: list[Rule], new: list[Rule]) -> None:
     """Raise LookupError where a rule of a plugin has no code or name of its own."""
     taken = {name for one in known for name in (one.code, one.slug)}
-    for one in new:
-        if not re.fullmatch(r"(?!TFN|ALL)[A-Z]{2,10}[0-9]{3}", one.code):
+    for new_rule in new:
+        if not re.fullmatch(r"(?!TFN|ALL)[A-Z]{2,10}[0-9]{3}", new_rule.code):
             raise LookupError(
-                f"the plugin `{plugin}`: `{one.code}` is no code for a rule of a plugin; "
+                f"the plugin `{plugin}`: `{new_rule.code}` is no code for a rule of a plugin; "
                 "take letters other than TFN and three digits, such as ACM101"
             )
-        if {one.code, one.slug} & taken:
-            raise LookupError(f"the plugin `{plugin}`: `{one.code} {one.slug}` is taken")
-        taken |= {one.code, one.slug}
+        if {new_rule.code, new_rule.slug} & taken:
+            raise LookupError(f"the plugin `{plugin}`: `{new_rule.code} {new_rule.slug}` is taken")
+        taken |= {new_rule.code, new_rule.slug}
 
 
 class Context:
@@ -574,9 +574,9 @@ class Context:
         """The positive constant for a use (`epsilons.USES`) that survives in the value's dtype, as
         text; where that is not known, in each that it may be.
         """
-        found, wanted = self.precision(value), epsilon(use, None, self.setup.epsilon)
-        kept = not found.sure and survives(wanted, use, found.dtype)
-        return wanted if kept else epsilon(use, found.dtype, self.setup.epsilon)
+        least, wanted = self.precision(value), epsilon(use, None, self.setup.epsilon)
+        kept = not least.sure and survives(wanted, use, least.dtype)
+        return wanted if kept else epsilon(use, least.dtype, self.setup.epsilon)
 
     def under_power(self, value: Value, exponent: float) -> str:
         """`epsilons.under_power` in the value's dtype."""
@@ -971,7 +971,7 @@ class Context:
         flagged = [target for target, _, _ in parts]
         if any(getattr(target, "augmented", False) for target in flagged):
             raise NoFix("an augmented assignment has to be rewritten by hand")
-        found: list[Part] = []
+        prepared: list[Part] = []
         for target, template, holes in parts:
             again = {name for name, count in Counter(holes_of(template)).items() if count > 1}
             holes = {
@@ -982,7 +982,7 @@ class Context:
                 name: self._hole(hole, target, flagged, site, namings, extra)
                 for name, hole in holes.items()
             }
-            found.append(
+            prepared.append(
                 (
                     target,
                     *with_name(
@@ -990,7 +990,7 @@ class Context:
                     ),
                 )
             )
-        return found
+        return prepared
 
     def _once(self, hole: Any, site: Site) -> Any:
         """A hole that a template uses twice: a name for what it computes, where that must not be

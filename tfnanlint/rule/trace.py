@@ -51,10 +51,10 @@ def trace(value: Value, site: Site) -> tuple[Step, ...]:
 
 def _with_calls(step: Step, newer: Site, older: Site) -> Step:
     """The step of a site with what made its layer, and the calls on the way to a newer site."""
-    made = _maker(older)
-    if made is not None and (made.path, made.row) == (step.path, step.row):
-        made = None
-    return replace(step, calls=tuple(_calls(newer, older)), made=made)
+    maker = _maker(older)
+    if maker is not None and (maker.path, maker.row) == (step.path, step.row):
+        maker = None
+    return replace(step, calls=tuple(_calls(newer, older)), made=maker)
 
 
 def _calls(newer: Site, older: Site) -> Iterator[Call]:
@@ -103,11 +103,11 @@ def _handed_over(ev: Evaluator, function: Function | None, origin: Site) -> Assi
 
 def _chain(value: Value) -> list[tuple[Any, Value | None]]:
     """The sites and notes that led to a value, newest first, each with what arrived from there."""
-    found: list[tuple[Any, Value | None]] = []
+    chain: list[tuple[Any, Value | None]] = []
     arrived: Value | None = value
     origin: Any = value.origin
-    while origin is not None and len(found) < _MAX_ORIGINS:
-        found.append((origin, arrived))
+    while origin is not None and len(chain) < _MAX_ORIGINS:
+        chain.append((origin, arrived))
         if isinstance(origin, Site):
             arrived = origin.value(origin.op.main) if origin.given(origin.op.main) else None
             if arrived is None or arrived.is_number:  # `2.0 * x`
@@ -124,20 +124,20 @@ def _chain(value: Value) -> list[tuple[Any, Value | None]]:
             if origin.text:  # a parameter joins what its callers hand over
                 arrived = None
             origin = origin.parent
-    return found
+    return chain
 
 
-def _add_site(steps: list[Step], rows: set[Any], origin: Site, given: Value | None) -> None:
+def _add_site(steps: list[Step], rows: set[Any], origin: Site, arrived: Value | None) -> None:
     source, node = origin.source, origin.node
     if (
         source is None
         or not hasattr(node, "lineno")
-        or given is None
+        or arrived is None
         or (source.path, node) in rows
     ):
         return
     rows.add((source.path, node))
-    value = words(given)
+    value = words(arrived)
     text = f"{_one_line(source.segment(node))} is {value}"
     function = function_at(source.tree, node.lineno)
     steps.append(Step(source.path, source.span(node), node.lineno, text, value, function))

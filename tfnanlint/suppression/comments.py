@@ -97,8 +97,8 @@ def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
         hiding = [
             one for one in lines.suppressions if _names(one, finding) and lines.covers(one, finding)
         ]
-        for one in hiding:
-            one.used.update((finding.code, finding.slug))
+        for comment in hiding:
+            comment.used.update((finding.code, finding.slug))
         (hidden if hiding else kept).append(finding)
     idle = (
         [
@@ -116,11 +116,11 @@ def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
     return Outcome(kept, hidden, idle)
 
 
-def _names(one: Suppression, finding: Finding) -> bool:
+def _names(comment: Suppression, finding: Finding) -> bool:
     if finding.code == notices.INTERNAL.code:
         return False  # A failure of tfnanlint must not be hidden by a comment about the code.
-    return one.names is None or any(
-        n.upper() == finding.code or n.lower() == finding.slug for n in one.names
+    return comment.names is None or any(
+        n.upper() == finding.code or n.lower() == finding.slug for n in comment.names
     )
 
 
@@ -218,63 +218,73 @@ class Lines:
         )
         return next((one.names_span for one in ours if one.names_span is not None), None)
 
-    def covers(self, one: Suppression, finding: Finding) -> bool:
+    def covers(self, comment: Suppression, finding: Finding) -> bool:
         first = self._source.position(finding.span.start)[0]
         last = self._source.position(max(finding.span.start, finding.span.end - 1))[0]
         statement = self.statement(first)
-        if not one.own_line:
-            return one.row in (first, last, *statement)
-        if not one.target:
+        if not comment.own_line:
+            return comment.row in (first, last, *statement)
+        if not comment.target:
             return False
-        inside_brackets = self.statement(one.target)[0] < one.row
-        return first == one.target if inside_brackets else statement == self.statement(one.target)
+        inside_brackets = self.statement(comment.target)[0] < comment.row
+        return (
+            first == comment.target
+            if inside_brackets
+            else statement == self.statement(comment.target)
+        )
 
 
 # --------------------------------------------------------------------------------------------------
 # Idle comments
 
 
-def _idle(one: Suppression, source: Source, policy: Policy) -> Iterable[Finding]:
-    if one.names is None:
+def _idle(comment: Suppression, source: Source, policy: Policy) -> Iterable[Finding]:
+    if comment.names is None:
         return
-    if not one.names:
-        if not one.noqa:
+    if not comment.names:
+        if not comment.noqa:
             yield notices.IDLE.finding(
-                source, one.span, "the comment names no rule: write `# tfn: ignore[TFN101]`"
+                source, comment.span, "the comment names no rule: write `# tfn: ignore[TFN101]`"
             )
         return
     ran = {name for rule in policy.rules for name in (rule.code, rule.slug)}
     known = {name for rule in policy.known.values() for name in (rule.code, rule.slug)}
     idle, reasons = [], []
-    for name in one.names:
+    for name in comment.names:
         spelling = name.upper() if re.fullmatch(_OURS, name) else name.lower()
         if spelling in known:
-            if spelling in ran and spelling not in one.used:
+            if spelling in ran and spelling not in comment.used:
                 idle.append(name)
                 reasons.append(f"{spelling} is not found here")
-        elif not one.noqa or re.fullmatch(_OURS, name):
+        elif not comment.noqa or re.fullmatch(_OURS, name):
             idle.append(name)
             reasons.append(f"`{name}` is not a rule code{hint(name, known)}")
     if idle:
-        where = "; a noqa on a line of its own covers nothing" if one.noqa and one.own_line else ""
+        where = (
+            "; a noqa on a line of its own covers nothing"
+            if comment.noqa and comment.own_line
+            else ""
+        )
         message = f"the comment hides nothing: {', '.join(reasons)}{where}"
-        yield notices.IDLE.finding(source, one.span, message, (_removal(one, idle, source),))
+        yield notices.IDLE.finding(
+            source, comment.span, message, (_removal(comment, idle, source),)
+        )
 
 
-def _removal(one: Suppression, idle: list[str], source: Source) -> Fix:
+def _removal(comment: Suppression, idle: list[str], source: Source) -> Fix:
     """The edit that takes idle names, or the whole comment when all are idle, out of the text."""
-    if len(idle) < len(one.names or ()):
-        left = ", ".join(name for name in one.names if name not in idle)
-        return Fix(f"keep only {left}", Claim.EQUAL, (Edit(one.names_span, left),))
+    if len(idle) < len(comment.names or ()):
+        left = ", ".join(name for name in comment.names if name not in idle)
+        return Fix(f"keep only {left}", Claim.EQUAL, (Edit(comment.names_span, left),))
     text = source.text
-    start, end = one.span.start, one.span.end
-    row_start = source.line_starts[one.row - 1]
-    row_end = row_start + len(source.line_text(one.row))
+    start, end = comment.span.start, comment.span.end
+    row_start = source.line_starts[comment.row - 1]
+    row_end = row_start + len(source.line_text(comment.row))
     if end == row_end or not text[end:row_end].strip():
         end = row_end
         start -= len(text[row_start:start]) - len(text[row_start:start].rstrip(" \t"))
         if start == row_start:  # the line held nothing else
-            end = source.line_starts[one.row] if one.row < len(source.line_starts) else end
+            end = source.line_starts[comment.row] if comment.row < len(source.line_starts) else end
     else:
         end += len(text[end:row_end]) - len(text[end:row_end].lstrip(" \t"))
     return Fix("remove the comment", Claim.EQUAL, (Edit(Span(start, end), ""),))

@@ -66,17 +66,17 @@ def _scopes(source: Source) -> list[tuple[int, int, str]]:
         stack: list[tuple[ast.AST, str]] = [(source.tree, "")]
     except Unreadable:
         return []
-    found = []
+    scopes = []
     while stack:
         node, outer = stack.pop()
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 name = f"{outer}.{child.name}" if outer else child.name
-                found.append((child.lineno, child.end_lineno or child.lineno, name))
+                scopes.append((child.lineno, child.end_lineno or child.lineno, name))
                 stack.append((child, name))
             elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 stack.append((child, outer))
-    return sorted(found)
+    return sorted(scopes)
 
 
 def _scope(source: Source, scopes: list[tuple[int, int, str]], finding: Finding) -> str:
