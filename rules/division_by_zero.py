@@ -54,10 +54,10 @@ from tfnanlint.api import (
     Iterator,
     Site,
     Value,
+    data_masks,
     decides,
     densities,
     divisors,
-    data_masks,
     quotients,
     repairs,
     rule,
@@ -111,8 +111,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
-        kind=data_masks.weakness_of_total(division, divisor)
-        or divisors.weakness_of_size(divisor),
+        kind=data_masks.weakness_of_total(division, divisor) or divisors.weakness_of_size(divisor),
     )
 
 
