@@ -64,8 +64,8 @@ CONVENTIONS: Final = (
     ),
     Convention(
         identifiers.names_mask,
-        "the weights of the loss of each token mark padding, and no batch is all padding",
-        "readers judged so 2 of 2 masks of this name that are parameters",
+        "a mask that is handed in is made of data, and no batch leaves it empty",
+        "readers judged so 3 of 3 masks of this name that nothing in the project computes",
     ),
     Convention(
         identifiers.names_padding,

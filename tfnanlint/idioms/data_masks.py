@@ -20,9 +20,11 @@ from tfnanlint.idioms.divisors import is_sum_of_mask
 from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import Walk, site_behind, widest
 from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     CASTS,
     CONSTANTS,
+    DATA_TESTS,
     EQUALITIES,
     FED_TO_LOSSES,
     GREATER,
@@ -99,10 +101,11 @@ def is_of_data(value: Value) -> bool:
         elif (site := site_behind(part)) is None:
             if not _is_data(part):
                 return False
-        elif site.op.name in EQUALITIES:
-            # What is compared for equality is labels, ids or marks.
-            sides = [site.value(param) for param in ("x", "y")]
-            walk.add([side for side in sides if site_behind(side) is not None])
+        elif site.op.name in DATA_TESTS:
+            marks = [site.value(param) for param in site.args if param not in SETTINGS]
+            if any([names_weights(_name(mark)) for mark in marks]):
+                return False
+            walk.add([mark for mark in marks if site_behind(mark) is not None])
         elif site.op.name in LAMBDAS and "computed" in site.values:
             walk.add([site.values["computed"]])
         elif site.op.name not in FED_TO_LOSSES:
@@ -116,15 +119,20 @@ def _is_data(value: Value) -> bool:
     """Whether what nothing in the program computes is data: whole numbers, what Keras or a data set
     hands in, and parameters and attributes whose names say mask or label.
     """
-    note = value.origin
+    note, name = value.origin, _name(value)
     if not isinstance(note, Note) or note.computed or note.passed:
         return False
-    name = (note.path or note.parameter).rpartition(".")[2]
     if names_weights(name) or says_predicted(name):
         return False
     if value.dtype in WHOLE or note.data:
         return True
     return names_mask(name) or is_label(name)
+
+
+def _name(value: Value) -> str:
+    """The name of the parameter or attribute that a value is; empty for others."""
+    note = value.origin
+    return (note.path or note.parameter).rpartition(".")[2] if isinstance(note, Note) else ""
 
 
 def _marks_padding(mask: Value) -> bool:
