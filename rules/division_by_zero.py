@@ -59,6 +59,7 @@ from tfnanlint.api import (
     decides,
     densities,
     divisors,
+    layer_outputs,
     quotients,
     repairs,
     rule,
@@ -112,7 +113,16 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
-        kind=data_masks.weakness_of_total(division, divisor) or divisors.weakness_of_size(divisor),
+        kind=weakness(division, divisor, here),
+    )
+
+
+def weakness(division: Site, divisor: Value, here: Context) -> str:
+    """The kind of evidence that a divisor is 0, where it is a weak one."""
+    return (
+        data_masks.weakness_of_total(division, divisor)
+        or divisors.weakness_of_size(divisor)
+        or layer_outputs.weakness_of_length(divisor, here.interpreter, here.around)
     )
 
 

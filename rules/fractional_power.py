@@ -51,6 +51,7 @@ from tfnanlint.api import (
     differences,
     domain,
     evidence,
+    layer_outputs,
     moments,
     powers,
     repairs,
@@ -106,6 +107,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         certainty,
         powers.fixes_of(here, power, exponent),
         covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)],
+        kind=layer_outputs.weakness_of_length(base, here.interpreter, here.around),
     )
 
 

@@ -50,6 +50,7 @@ from tfnanlint.api import (
     Site,
     evidence,
     filtered_elements,
+    layer_outputs,
     plain,
     repairs,
     rule,
@@ -105,6 +106,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         help=help,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=evidence.passed(x),
+        kind=layer_outputs.weakness_of_vector(x),
     )
 
 

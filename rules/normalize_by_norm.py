@@ -40,6 +40,7 @@ from tfnanlint.api import (
     Site,
     argument,
     evidence,
+    layer_outputs,
     moments,
     plain,
     quotients,
@@ -92,6 +93,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         repaired,
         covers=[norm.node, *inside],
         doubtful=of_everything(norm, here),
+        kind=layer_outputs.weakness_of_vector(x),
     )
 
 

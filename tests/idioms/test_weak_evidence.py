@@ -34,6 +34,16 @@ LENGTH = """
         length = tf.sqrt(tf.reduce_sum(tf.square({of}), 1))  # here
         tf.train.AdamOptimizer().minimize(tf.reduce_mean(length))
 """
+WHOLE = """
+    import tensorflow as tf
+
+    def distance(real, image):
+        fake = tf.tanh(image)
+        with tf.GradientTape() as tape:
+            tape.watch(fake)
+            length = tf.sqrt(tf.reduce_sum(tf.square({of}){axis}))  # here
+        return tape.gradient(length, fake)
+"""
 RECURRENT = """
     import tensorflow as tf
 
@@ -132,6 +142,19 @@ def test_two_networks_do_not_give_equal_rows(scope, expected):
 )
 def test_all_outputs_of_a_linear_layer_are_rarely_zero(of, expected):
     assert reported(LENGTH, of=of) == expected
+
+
+@pytest.mark.parametrize(
+    ("of", "axis", "expected"),
+    [
+        ("real - fake", "", NOTE),
+        ("real - fake", ", [1, 2, 3]", NOTE),
+        ("real - fake", ", 1", WARNING),
+        ("fake", "", WARNING),
+    ],
+)
+def test_two_whole_tensors_are_seldom_equal(of, axis, expected):
+    assert reported(WHOLE, of=of, axis=axis) == expected
 
 
 @pytest.mark.parametrize(("more", "expected"), [("", NOTE), ("sequence_length=lengths, ", WARNING)])

@@ -57,6 +57,12 @@ KINDS: Final = {
             wrong=4,
         ),
         Kind(
+            "whole-difference",
+            "all elements of two tensors would have to be equal at once",
+            right=4,
+            wrong=4,
+        ),
+        Kind(
             "two-networks",
             "two networks with weights of their own would have to give equal outputs",
             right=0,

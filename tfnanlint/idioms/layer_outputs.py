@@ -1,5 +1,6 @@
-"""Outputs of layers that no activation cuts off: not all of a row are 0 at once, unless the weights
-are, and two networks with weights of their own do not give equal rows.
+"""Vectors that are rarely 0 as a whole, and tensors that are rarely equal: outputs of layers that
+no activation cuts off, two networks with weights of their own, all that a network
+gives beside all that it is to give.
 """
 
 from __future__ import annotations
@@ -29,21 +30,40 @@ from tfnanlint.values.value import Note, Value
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 _DEPTH: Final = 8
+_AXES_OF_PICTURE: Final = 3
 
 
 def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:
-    """The kind of evidence that a squared length is 0, as `kinds` names it: "layer-output" of a
-    layer's outputs, "two-networks" of the difference of two networks' outputs; empty for others.
+    """The kind of evidence that a sum or mean of squares is 0, as `kinds` names it: that of a
+    vector, "two-networks" of the difference of two networks' outputs, "whole-difference" of all
+    elements of two tensors; empty for others.
     """
-    total = made_by(radicand, *TOTALS)
-    if total is None or not total.given("axis"):
+    total = made_by(plain(radicand), *TOTALS, "tf.nn.l2_loss")
+    if total is None:
         return ""
-    vector = _squared(total.value("x"))
+    elements = total.value(total.op.main or "x")
+    vector = elements if total.op.name == "tf.nn.l2_loss" else _squared(elements)
     if vector is None:
         return ""
-    if _free_layer(vector) is not None:
-        return "layer-output"
-    return "two-networks" if _is_of_two_networks(vector, interpreter, around) else ""
+    if _is_of_whole_elements(total):
+        is_difference = made_by(vector, "tf.subtract", *DIFFERENCE_SQUARES) is not None
+        return "whole-difference" if is_difference else ""
+    if _is_of_two_networks(vector, interpreter, around):
+        return "two-networks"
+    return weakness_of_vector(vector)
+
+
+def weakness_of_vector(vector: Value) -> str:
+    """The kind of evidence that a vector is 0, as `kinds` names it: "layer-output" of a layer's
+    outputs; empty for others.
+    """
+    return "" if _free_layer(vector) is None else "layer-output"
+
+
+def _is_of_whole_elements(total: Site) -> bool:
+    """Whether a total is of all elements of a tensor, or of all of each picture."""
+    axis = total.value("axis") if total.given("axis") else None
+    return axis is None or isinstance(axis.obj, tuple) and len(axis.obj) >= _AXES_OF_PICTURE
 
 
 def _squared(value: Value) -> Value | None:
