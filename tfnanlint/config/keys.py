@@ -8,8 +8,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfnanlint.diagnostics.findings import EPSILON, Certainty, release
 from tfnanlint.version import __version__
@@ -59,8 +58,7 @@ class ConfigError(Exception):
         return "\n".join(self.args)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """One configuration key. `kind` is one of rules, names, patterns, rules-by-pattern,
     options-by-rule, certainty, boolean, bytes, path, version, epsilon, modes, release.
     """

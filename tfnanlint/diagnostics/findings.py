@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfnanlint.syntax.spans import Edit, Span
 
@@ -17,8 +17,7 @@ EPSILON = 1e-7
 TOO_MANY_FIXES = "too many fixes in one file: apply those of the findings above, and run again"
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(NamedTuple):
     """What a project works with: the small constant that guards are made of, the modes in which it
     runs TensorFlow, and its oldest TensorFlow, as (major, minor); None for the newest there is.
     """
@@ -89,8 +88,7 @@ class Differentiated(enum.Enum):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """A name that a fix binds in `scope`: the span of a function or class, None for the module.
 
     `line` is the import that binds it, which fixes may share. With `new` the scope does not use the
@@ -207,8 +205,7 @@ def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
     return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(NamedTuple):
     """A class of findings that a rule leaves out by default: of one certainty, where a gradient is
     (not) taken (None: wherever), and with `where` only what shows in that mode alone, what stands
     in files of tests (`TESTS`), or what the rule says it doubts (`DOUBTFUL`).

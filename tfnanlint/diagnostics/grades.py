@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Differentiated, Finding
@@ -29,8 +29,7 @@ NOTICE_SEVERITIES = {notice.code: ERROR for notice in notices.NOTICES}
 NOTICE_SEVERITIES[notices.IDLE.code] = WARNING
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
+class Grade(NamedTuple):
     """A severity, one of `SEVERITIES`, the certainty behind it, and the reason in words; a notice
     on a file has no reason.
     """

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tfnanlint.diagnostics.findings import Certainty, Differentiated, Finding, Fix, Silence
 from tfnanlint.syntax.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """A code that no rule file stands for. It has what the front end asks of a rule."""
 
     code: str

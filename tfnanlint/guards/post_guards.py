@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING, Iterator, NamedTuple
 
 from tfnanlint.guards import zero_sets as zerosets
 from tfnanlint.ops.domains import Domain, domains, with_domains
@@ -60,8 +59,7 @@ MAX_SITES = 24  # op applications looked at behind one branch
 Fact = tuple[Value, str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(NamedTuple):
     """A condition that stands at `point`; the elements are kept where it is `truth`. `node` is None
     where all elements are kept that are finite.
     """
@@ -71,8 +69,7 @@ class Test:
     point: Point
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(NamedTuple):
     """`site` leaves its domain at `param`, only where the `choice` throws its result away.
 
     `cut` tells that no gradient flows back from the choice to the site; `direct` that every element

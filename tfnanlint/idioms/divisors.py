@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.tapes import opens_tape
@@ -41,8 +40,7 @@ Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innerm
 _TENSOR_LIBRARIES: Final = ("tf", "keras", "K")
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroEvidence:
+class ZeroEvidence(NamedTuple):
     """What shows that a divisor can be 0, in `words`; `by_bounds`: nothing but its bounds does."""
 
     words: str

@@ -8,8 +8,7 @@ them, one for each output.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 from tfnanlint.ops.frameworks import (
     COMPILE,
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(NamedTuple):
     """A loss that meets predictions.
 
     `logits` tells whether the loss applies softmax or sigmoid itself (None: not known). `node` is

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tfnanlint.ops.models.variables import VARIABLES
 from tfnanlint.ops.site import Site, made_by, same
@@ -41,8 +40,7 @@ _NEGATING: Final = (*NEGATIONS, *FACTORS)
 _CLOSE: Final = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Variance:
+class Variance(NamedTuple):
     """`mean` is the mean of the squares, `square` the site that squares, `x` what is squared.
     `summed`: it is a sum that a count divides, or a mean over windows, which no other op gives.
     """

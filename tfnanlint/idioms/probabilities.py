@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by
@@ -22,8 +22,7 @@ PRODUCERS = {"tf.nn.softmax": "logits", "tf.sigmoid": "x"}
 SMALL = 0.1  # what is added to a probability up to this is a guard, not a term
 
 
-@dataclass(frozen=True, slots=True)
-class Probability:
+class Probability(NamedTuple):
     """`producer` is the softmax or sigmoid; `complement`: 1 - p arrives; `guard` is the epsilon it
     is kept away from 0 with, 0 when there is none; `added`: it is added, and moves all values.
     `layer` is the layer's call that the producer is the activation of: its logits have no name.
@@ -59,7 +58,7 @@ def _of_negated(x: Value) -> Probability | None:
     """`log1p(-p)` takes the logarithm of 1 - p."""
     negated = x.origin if isinstance(x.origin, Site) and x.origin.op.name == "tf.negative" else None
     inner = probability(negated.value("x")) if negated is not None else None
-    return None if inner is None or inner.complement else replace(inner, complement=True)
+    return None if inner is None or inner.complement else inner._replace(complement=True)
 
 
 def probability(value: Value, depth: int = 8) -> Probability | None:
@@ -85,7 +84,7 @@ def probability(value: Value, depth: int = 8) -> Probability | None:
 def _guarded(p: Probability | None, floor: Value, added: bool = False) -> Probability | None:
     if p is None or not floor.exact or not 0 <= floor.lo <= SMALL:
         return None
-    return replace(p, guard=max(p.guard, floor.lo), added=p.added or added)
+    return p._replace(guard=max(p.guard, floor.lo), added=p.added or added)
 
 
 def _with_constant(site: Site, depth: int) -> Probability | None:
@@ -108,8 +107,7 @@ def _complement(minuend: Value, p: Value, depth: int) -> Probability | None:
     if subtrahend is None:
         return None
     guard = max(subtrahend.guard, minuend.lo - 1)
-    return replace(
-        subtrahend,
+    return subtrahend._replace(
         complement=not subtrahend.complement,
         guard=guard,
         added=subtrahend.added or minuend.lo > 1,

@@ -8,9 +8,8 @@ narrower for roots and exponentials.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
-from typing import Iterator
+from typing import Iterator, NamedTuple
 
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import load
@@ -18,8 +17,7 @@ from tfnanlint.ops.traits import SQUARE_ROOTS
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(NamedTuple):
     """Numbers between `lo` and `hi`, the ends excluded if `open`, 0 excluded if `punctured`;
     `outside` in words.
     """

@@ -7,9 +7,9 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from textwrap import dedent
+from typing import NamedTuple
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.report import Paint, escape
@@ -45,8 +45,7 @@ def width(text: str) -> int:
     return columns
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """How a piece of source is framed: the width of row numbers, that of source lines, and whether
     only the lines themselves are shown. A `label` stands behind the mark under the expression.
     """

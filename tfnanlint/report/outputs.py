@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TextIO
 
 from tfnanlint.config.layers import ConfigError, hint
@@ -64,8 +64,7 @@ def _one(text: str) -> Wanted:
     return Wanted(name, path or None)
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """One format on its way to one stream."""
 
     name: str

@@ -8,14 +8,13 @@ them the constant is 0 or is absorbed next to 1, or the derivative at it overflo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tfnanlint.diagnostics.findings import EPSILON
 from tfnanlint.values.value import FLOATS, SMALLEST, rounded
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
     """What a small constant is for. `least` is what a dtype can hold there, `instead` what is taken
     for a smaller one.
     """

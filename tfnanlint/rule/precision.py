@@ -4,8 +4,7 @@ some runs only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfnanlint.ops.site import Site
 from tfnanlint.project.half_precision import half_wanted_in
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 _MOST = 200  # values that are looked at
 
 
-@dataclass(frozen=True)
-class Precision:
+class Precision(NamedTuple):
     """A dtype of floats; not `sure` where other runs, or other callers, may compute in another one."""
 
     dtype: str

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator, NamedTuple
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import names_compiler
@@ -1085,8 +1085,7 @@ class Context:
         return rewrite.edits_apply(self.source.slice(span), inside)
 
 
-@dataclass(frozen=True)
-class Changed:
+class Changed(NamedTuple):
     """A hole: the text of `node` with some expressions inside it replaced."""
 
     node: ast.expr

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from typing import Any, Final, Iterable
+from typing import Any, Final, Iterable, NamedTuple
 
 from tfnanlint.values.tuples import Fields
 from tfnanlint.values.words import UNBOUNDED
@@ -19,8 +19,7 @@ INF: Final = math.inf
 LARGEST_AXIS: Final = 2.0**31 - 1  # int32, the dtype of tf.shape
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Numbers of one floating dtype: largest finite, smallest normal, spacing above 1 (IEEE 754,
     numpy.finfo).
     """
