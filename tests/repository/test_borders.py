@@ -15,7 +15,7 @@ FILES = sorted([*(ROOT / "tfnanlint").rglob("*.py"), *(ROOT / "rules").glob("*.p
 # Of Python's own libraries, which have no other way.
 FOREIGN = frozenset(
     "_exit _fields _actions _action_groups _choices_actions _group_actions _SubParsersAction "
-    "_option_string_actions".split()
+    "_option_string_actions _replace".split()
 )
 
 

@@ -57,10 +57,10 @@ KINDS: Final = {
             wrong=4,
         ),
         Kind(
-            "whole-difference",
-            "all elements of two tensors would have to be equal at once",
-            right=4,
-            wrong=4,
+            "picture-difference",
+            "all elements of two pictures would have to be equal at once",
+            right=0,
+            wrong=2,
         ),
         Kind(
             "two-networks",

@@ -1,6 +1,5 @@
 """Vectors that are rarely 0 as a whole, and tensors that are rarely equal: outputs of layers that
-no activation cuts off, two networks with weights of their own, all that a network
-gives beside all that it is to give.
+no activation cuts off, two networks with weights of their own, pictures.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS, VARIABLE_SCOPE
 from tfnanlint.ops.models.variables import starts_at_random
 from tfnanlint.ops.provenance import behind
+from tfnanlint.ops.relations.shapes import shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
@@ -35,8 +35,8 @@ _AXES_OF_PICTURE: Final = 3
 
 def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:
     """The kind of evidence that a sum or mean of squares is 0, as `kinds` names it: that of a
-    vector, "two-networks" of the difference of two networks' outputs, "whole-difference" of all
-    elements of two tensors; empty for others.
+    vector, "two-networks" of the difference of two networks' outputs, "picture-difference" of all
+    elements of two pictures; empty for others.
     """
     total = made_by(plain(radicand), *TOTALS, "tf.nn.l2_loss")
     if total is None:
@@ -45,9 +45,10 @@ def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) 
     vector = elements if total.op.name == "tf.nn.l2_loss" else _squared(elements)
     if vector is None:
         return ""
-    if _is_of_whole_elements(total):
-        is_difference = made_by(vector, "tf.subtract", *DIFFERENCE_SQUARES) is not None
-        return "whole-difference" if is_difference else ""
+    if made_by(vector, "tf.subtract", *DIFFERENCE_SQUARES) and _is_of_picture(total, elements):
+        return "picture-difference"
+    if not total.given("axis"):
+        return ""
     if _is_of_two_networks(vector, interpreter, around):
         return "two-networks"
     return weakness_of_vector(vector)
@@ -60,10 +61,13 @@ def weakness_of_vector(vector: Value) -> str:
     return "" if _free_layer(vector) is None else "layer-output"
 
 
-def _is_of_whole_elements(total: Site) -> bool:
-    """Whether a total is of all elements of a tensor, or of all of each picture."""
-    axis = total.value("axis") if total.given("axis") else None
-    return axis is None or isinstance(axis.obj, tuple) and len(axis.obj) >= _AXES_OF_PICTURE
+def _is_of_picture(total: Site, elements: Value) -> bool:
+    """Whether a total is of three axes or more: all elements of each picture, or of several."""
+    if not total.given("axis"):
+        shape = shape_of(elements)
+        return shape is not None and len(shape) >= _AXES_OF_PICTURE
+    axis = total.value("axis")
+    return isinstance(axis.obj, tuple) and len(axis.obj) >= _AXES_OF_PICTURE
 
 
 def _squared(value: Value) -> Value | None:
