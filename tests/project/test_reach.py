@@ -251,9 +251,21 @@ def test_a_file_that_does_something_when_it_is_imported_is_part_of_its_importers
 def test_imports_of_other_packages_hand_nothing_on(folder):
     head = "from tensorflow.keras import losses as theirs\nprint(theirs)\n"
     assert reason(folder, "losses.py", {"losses.py": HEAD + RISKY + LIVE, "train.py": head + USES})
-    head = "import losses\nprint(losses)\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("print(losses)", True),  # nobody knows the name
+        ("print(vars(losses))", False),
+        ("print(getattr(losses, input()))", False),
+        ("print(losses, model.risky)", False),
+    ],
+)
+def test_who_is_handed_a_module_has_to_know_what_is_in_it(folder, given, found):
+    head = f"import losses\n{given}\n"
     files = {"losses.py": HEAD + RISKY + LIVE, "train.py": head + USES}
-    assert reason(folder, "losses.py", files) == ""
+    assert reason(folder, "losses.py", files) == (CALLED if found else "")
 
 
 def test_a_method_of_a_class_that_is_never_made_calls_nothing(folder):
@@ -387,3 +399,26 @@ def test_a_setup_of_extension_modules_is_no_package(folder):
     assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == CALLED
     setup = setup.replace("ext", "packages=['a'], ext")
     assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "found"),
+    [
+        ("train.py", "packages=find_packages()", True),  # no package, and beside the setup
+        ("scripts/train.py", "packages=find_packages()", True),
+        ("net/train.py", "packages=find_packages()", False),
+        ("scripts/net/train.py", "packages=find_packages()", True),
+        ("train.py", "packages=find_packages(), py_modules=['train']", False),
+        ("scripts/train.py", "packages=find_namespace_packages()", False),
+        ("scripts/train.py", "package_dir={'': 'scripts'}, packages=find_packages()", False),
+        ("scripts/train.py", "packages=['scripts']", False),
+    ],
+)
+def test_a_setup_takes_in_the_packages_that_it_finds(folder, name, given, found):
+    files = {
+        name: DEAD,
+        "setup.py": f"setup({given})\n",
+        "net/__init__.py": "",
+        "scripts/net/__init__.py": "",
+    }
+    assert reason(folder, name, files) == (CALLED if found else "")

@@ -17,6 +17,7 @@ BUILT = (
     "made.compile(optimizer='adam', loss='binary_crossentropy')\n"
     "other = keras.Sequential([keras.layers.Dense(1, activation='sigmoid')])\n"
 )
+HANDED = "def f(n, model):\n    {}\n\n\nf(1, made)\n"
 TRAINED = "other.fit(x, y)\n"
 
 
@@ -41,6 +42,12 @@ def noted(folder, files):
         (TRAINED + "made.fit(x, y)\n", False),
         (TRAINED + "made.evaluate(x, y)\n", False),
         (TRAINED + "train(made)\n", False),
+        (TRAINED + HANDED.format("both.add(model)"), True),
+        (TRAINED + HANDED.format("model.fit(x, y)"), False),
+        (TRAINED + HANDED.format("return model"), False),
+        (TRAINED + HANDED.format("f(n - 1, model)"), False),
+        (TRAINED + HANDED.format("train(model)"), False),
+        (TRAINED + HANDED.replace("f(1, made)", "f(*args, made)").format("model.fit()"), False),
         (TRAINED + "again = made\n", False),
         (TRAINED + "models = [made, other]\n", False),
         (TRAINED + "def f():\n    return made\n", False),

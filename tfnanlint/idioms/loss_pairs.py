@@ -8,13 +8,14 @@ them, one for each output.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Iterator, NamedTuple
 
 from tfnanlint.ops.frameworks import (
     COMPILE,
     FAMILIES,
     HANDING_LAYERS,
     LABEL_PARAMETERS,
+    LOOKUP_LAYERS,
     MODEL_ATTRIBUTES,
     PREDICTION_PARAMETERS,
     WEIGHTED_LAYERS,
@@ -37,6 +38,9 @@ from tfnanlint.values.value import INF, Note, Value, unknown
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
+
+
+_LAYOUTS: Final = 8  # moves of elements behind which a layer is looked for
 
 
 class Pairing(NamedTuple):
@@ -62,12 +66,29 @@ class Pairing(NamedTuple):
 
 def pairings(site: Site, interpreter: Engine) -> Iterator[Pairing]:
     """The losses that a site brings together with predictions."""
+    pairs: Iterator[Pairing] = iter(())
     if site.op.name == COMPILE:
-        yield from _compiled(site)
+        pairs = _compiled(site)
     elif site.library == "layer":
-        yield from _called(site, interpreter)
+        pairs = _called(site, interpreter)
     elif site.op.name in FAMILIES and not site.op.name.rsplit(".", 1)[-1][0].isupper():
-        yield from _applied(site)
+        pairs = _applied(site)
+    return (pair for pair in pairs if not _is_looked_up(pair.predictions))
+
+
+def _is_looked_up(value: Value) -> bool:
+    """Whether a value is rows of a table, moved or not: no predictions, whatever takes them."""
+    for _ in range(_LAYOUTS):
+        origin = value.origin
+        if not isinstance(origin, Site):
+            return False
+        if origin.library == "layer":
+            layer = _layer(value)
+            return layer is not None and layer.name in LOOKUP_LAYERS
+        if not origin.op.passes:
+            return False
+        value = origin.value(origin.op.passes)
+    return False
 
 
 def _applied(site: Site) -> Iterator[Pairing]:

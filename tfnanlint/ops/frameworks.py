@@ -213,6 +213,8 @@ HANDING_LAYERS: Final = frozenset(
 )
 REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
 # Layers whose output is linear in their input, but for their activation.
+# Layers that look rows of a table up: what they give is no score of a class.
+LOOKUP_LAYERS: Final = frozenset((LAYERS + "Embedding",))
 LINEAR_LAYERS: Final = frozenset(
     (
         *HANDING_LAYERS,

@@ -212,6 +212,7 @@ _WORD = re.compile(rb"\w+")
 _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", re.M)
 _MODULES = re.compile(rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*=")
 _NAMES = re.compile(r"[^\W\d]\w*")
+_INIT = "__init__.py"
 _RUNS_FILE = re.compile(r"^[ \t]*%run\b", re.M)  # a magic of notebooks
 
 
@@ -387,7 +388,7 @@ def _scripts(top: str) -> list[str]:
     that is no project's folder.
     """
     directory = os.path.dirname(top)
-    if not _is_file(os.path.join(top, "__init__.py")):
+    if not _is_file(os.path.join(top, _INIT)):
         return []
     paths = _files.sources_in(directory)
     return paths if len(paths) <= MAX_SCRIPTS else []
@@ -508,15 +509,26 @@ def _packages_python(path: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _is_packaged(directory: str, top: str) -> bool:
-    """Whether what builds a package for other programs stands in a folder, or in one around it in
-    the project.
+def _is_packaged(directory: str, top: str, is_package: bool | None = None) -> bool:
+    """Whether what builds a package for other programs takes in the files of a folder: it stands
+    there, or in one around it in the project. A `setup.py` that looks for packages finds those
+    alone that lie in packages up to its own folder; `is_package`: the folders below this one are
+    packages, None where there are none.
     """
-    if _packages_python(os.path.join(directory, "setup.py")) or _PACKAGED.search(
-        _bytes(os.path.join(directory, "pyproject.toml"))
-    ):
+    if _PACKAGED.search(_bytes(os.path.join(directory, "pyproject.toml"))):
         return True
-    return directory.startswith(top + os.sep) and _is_packaged(os.path.dirname(directory), top)
+    builder = os.path.join(directory, "setup.py")
+    if _packages_python(builder) and (is_package or not _finds_packages(_bytes(builder))):
+        return True
+    above = os.path.dirname(directory)
+    is_package = is_package is not False and _is_file(os.path.join(directory, _INIT))
+    return directory.startswith(top + os.sep) and _is_packaged(above, top, is_package)
+
+
+def _finds_packages(setup: bytes) -> bool:
+    """Whether a `setup.py` takes in what `find_packages` finds below its own folder alone."""
+    others = (b"package_dir", b"py_modules", b"namespace", b"scripts")
+    return b"find_packages(" in setup and not any(word in setup for word in others)
 
 
 @lru_cache(maxsize=65536)
@@ -609,7 +621,7 @@ def _package_root(directory: str) -> tuple[str, str]:
     there.
     """
     parts: list[str] = []
-    while _is_file(os.path.join(directory, "__init__.py")):
+    while _is_file(os.path.join(directory, _INIT)):
         directory, name = os.path.split(directory)
         if not name:
             break
@@ -862,9 +874,7 @@ class Project:
         for count in range(len(parts), -1, -1):
             base = os.sep.join((directory.rstrip(os.sep), *parts[:count]))
             for path in (
-                (f"{base}.py", f"{base}{os.sep}__init__.py")
-                if count
-                else (f"{base}{os.sep}__init__.py",)
+                (f"{base}.py", f"{base}{os.sep}{_INIT}") if count else (f"{base}{os.sep}{_INIT}",)
             ):
                 if self._ask("file", path):
                     module = self.module(path)

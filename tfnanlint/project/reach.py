@@ -484,9 +484,24 @@ class Reach:
             return True
         if self._is_method(path, definition):  # who finds a module has none of an object in it
             return self._program.gets_attributes
-        return definition.parent == TOP and (
-            self._program.finds_modules or self._is_handed_on(path, definition.name)
+        if definition.parent != TOP:
+            return False
+        return self._program.finds_modules or (
+            self._may_be_taken(path, definition) and self._is_handed_on(path, definition.name)
         )
+
+    def _may_be_taken(self, path: str, definition: Definition) -> bool:
+        """Whether who has the module may take a definition of it: by a name that is computed, with
+        all that the module has, or because another file has the name.
+        """
+        takes = self._program.gets_attributes or self._program.copies_attributes
+        return takes or self._is_named_elsewhere(path, definition)
+
+    def _is_named_elsewhere(self, path: str, definition: Definition) -> bool:
+        """Whether another file loads or imports something with the name of a definition."""
+        name = definition.name
+        outlines = [self._outline(other) for other in self._program.holding(name) if other != path]
+        return any(outline.uses(name) or outline.imported.get(name) for outline in outlines)
 
     def _is_handed_on(self, path: str, name: str, seen: tuple[str, ...] = ()) -> bool:
         """Whether a file hands on a module that has a name, of which others may take what they

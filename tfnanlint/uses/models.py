@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import Any, Final
 
 from tfnanlint.ops.frameworks import TAKING_MODELS, TRAINING_CALLS, WITHOUT_LOSS
@@ -10,6 +11,7 @@ from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in, parts_of
 
 _HOLDING: Final = (ast.List, ast.Tuple)
+_DEPTH: Final = 3  # of functions that hand a model on
 _COMPILED: Final = "compile"
 
 
@@ -28,13 +30,11 @@ def is_never_trained(site: Any) -> bool:
     nodes = nodes_in(whole)
     if any(isinstance(one, (ast.Global, ast.Nonlocal)) and model.id in one.names for one in nodes):
         return False
-    around: dict[ast.AST, ast.AST] = {part: one for one in nodes for part in parts_of(one)}
-    uses = [
-        one
-        for one in nodes
-        if isinstance(one, ast.Name) and one.id == model.id and isinstance(one.ctx, ast.Load)
-    ]
-    if not all([_is_without_loss(use, around) for use in uses]) or not any(map(_trains, nodes)):
+    around, uses = _uses(nodes, model.id)
+    functions = _functions(point.module.source.tree)
+    if not all([_is_without_loss(use, around, functions) for use in uses]):
+        return False
+    if not any(map(_trains, nodes)):
         return False
     return scope.function is not None or not _is_trained_elsewhere(point.module)
 
@@ -55,13 +55,55 @@ def _trains(node: ast.AST) -> bool:
     )
 
 
-def _is_without_loss(use: ast.AST, around: dict[ast.AST, ast.AST]) -> bool:
-    """Whether where a model is named its loss is not computed."""
+def _uses(nodes: list[ast.AST], name: str) -> tuple[dict[ast.AST, ast.AST], list[ast.AST]]:
+    """What stands around each of some nodes, and where among them a name is loaded."""
+    around = {part: node for node in nodes for part in parts_of(node)}
+    loads = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    return around, [load for load in loads if isinstance(load.ctx, ast.Load)]
+
+
+def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    """The functions at the top level of a file that are defined once, by name."""
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    names = Counter(function.name for function in found)
+    return {function.name: function for function in found if names[function.name] == 1}
+
+
+def _is_without_loss(
+    use: ast.AST,
+    around: dict[ast.AST, ast.AST],
+    functions: dict[str, ast.FunctionDef],
+    depth: int = _DEPTH,
+) -> bool:
+    """Whether where a model is named its loss is not computed, nor in the functions of the file
+    that are handed the model.
+    """
     outer = around.get(use)
     if isinstance(outer, ast.Attribute):
         return outer.attr in WITHOUT_LOSS
     if isinstance(outer, ast.Call) and outer.func is use:
         return True
+    parameter = _parameter(use, outer, functions) if depth else None
+    if parameter is not None:
+        function, name = parameter
+        inner, uses = _uses(nodes_in(function), name)
+        return all([_is_without_loss(one, inner, functions, depth - 1) for one in uses])
     while isinstance(outer, _HOLDING):
         outer = around.get(outer)
     return isinstance(outer, ast.Call) and leaf(outer.func) in TAKING_MODELS
+
+
+def _parameter(
+    use: ast.AST, call: ast.AST | None, functions: dict[str, ast.FunctionDef]
+) -> tuple[ast.FunctionDef, str] | None:
+    """The function of the file, and its parameter, that an argument by position is given for."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return None
+    function = functions.get(call.func.id)
+    if function is None or use not in call.args:
+        return None
+    before = call.args[: call.args.index(use)]
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    if len(before) >= len(parameters) or any(isinstance(one, ast.Starred) for one in before):
+        return None
+    return function, parameters[len(before)].arg
