@@ -51,11 +51,36 @@ def noted(folder, files):
         (TRAINED + "again = made\n", False),
         (TRAINED + "models = [made, other]\n", False),
         (TRAINED + "def f():\n    return made\n", False),
-        ("made.predict(x)\n", False),  # nothing is trained here: another file may do that
+        ("made.predict(x)\n", True),
+        ("made.summary()\n", False),  # nothing is trained here: another file may do that
     ],
 )
 def test_a_loss_that_nothing_computes_is_a_note(tmp_path, more, unused):
     assert noted(tmp_path, {"train.py": BUILT + more}) is unused
+
+
+RETURNED = (
+    "from tensorflow import keras\n\n\n"
+    "def build():\n"
+    "    model = keras.Sequential([keras.layers.Dense(3, activation='tanh')])\n"
+    "    model.compile(optimizer='adam', loss='binary_crossentropy')\n"
+    "    return model\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "unused"),
+    [
+        ("made = build()\nother.fit(made.predict(x), y)\n", True),
+        ("made = build()\nmade.fit(x, y)\n", False),
+        ("made = build()\nother.fit(x, y)\ntrain(made)\n", False),
+        ("def run():\n    made = build()\n    other.fit(made(x), y)\n\n\nrun()\n", True),
+        ("def run():\n    made = build()\n    made.fit(x, y)\n\n\nrun()\n", False),
+        ("other.fit(build().predict(x), y)\n", False),
+    ],
+)
+def test_a_model_that_is_returned_is_followed(tmp_path, more, unused):
+    assert noted(tmp_path, {"train.py": RETURNED + more}) is unused
 
 
 def test_a_file_that_imports_the_model_may_train_it(tmp_path):

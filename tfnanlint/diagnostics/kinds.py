@@ -75,6 +75,12 @@ KINDS: Final = {
             wrong=1,
         ),
         Kind(
+            "last-of-first",
+            "of the releases that run this file only TensorFlow 1.15 computes it so",
+            right=5,
+            wrong=7,
+        ),
+        Kind(
             "returns",
             "rewards come from an environment, and no weights are behind them",
             right=0,

@@ -14,6 +14,8 @@ from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.ops.frameworks import GRAPH_FUNCTIONS
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import ADDITIONS, FACTORS, OF_SHAPES
+from tfnanlint.program.scope import Imported, Point
+from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, Value, rounded
 
@@ -55,6 +57,14 @@ def absorbed_epsilon(
         or _beside_elements(site, value, interpreter, around)
     )
     return lost if lost is not None and lost.modes else None
+
+
+def is_of_tensorflow(call: ast.Call, point: Point) -> bool:
+    """Whether a call is `tf.f(...)` of `import tensorflow as tf`, and not of `compat.v1`."""
+    path = path_of(call.func) or ""
+    binding = point.lookup(path.partition(".")[0])
+    is_whole = isinstance(binding, Imported) and binding.dotted == "tensorflow"
+    return is_whole and path.count(".") == 1
 
 
 def reach_zero(logs: list[Site], interpreter: Evaluator, around: Around) -> bool:

@@ -6,18 +6,28 @@ import ast
 from collections import Counter
 from typing import Any, Final
 
-from tfnanlint.ops.frameworks import TAKING_MODELS, TRAINING_CALLS, WITHOUT_LOSS
+from tfnanlint.ops.frameworks import (
+    PREDICT_METHODS,
+    TAKING_MODELS,
+    TRAINING_CALLS,
+    WITHOUT_LOSS,
+)
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in, parts_of
 
 _HOLDING: Final = (ast.List, ast.Tuple)
+_RENAMING: Final = (ast.Global, ast.Nonlocal)
 _DEPTH: Final = 3  # of functions that hand a model on
 _COMPILED: Final = "compile"
+_TRAINING: Final = frozenset(TRAINING_CALLS) - {_COMPILED}
+
+Function = ast.FunctionDef
 
 
 def is_never_trained(site: Any) -> bool:
     """Whether nothing computes the loss with which a call of `compile` sets a model up: the name of
-    the model is never asked to train or evaluate, nor handed on, in code that trains others.
+    the model is never asked to train or evaluate, nor handed on to what may do so, in code that
+    trains others or asks the model for predictions.
     """
     call, point = site.node, site.point
     if point is None or point.over is not None or not isinstance(call, ast.Call):
@@ -25,85 +35,141 @@ def is_never_trained(site: Any) -> bool:
     model = getattr(call.func, "value", None)
     if not isinstance(model, ast.Name):
         return False
-    scope = point.scope
-    whole = scope.node if scope.function is not None else point.module.source.tree
-    nodes = nodes_in(whole)
-    if any(isinstance(one, (ast.Global, ast.Nonlocal)) and model.id in one.names for one in nodes):
-        return False
-    around, uses = _uses(nodes, model.id)
-    functions = _functions(point.module.source.tree)
-    if not all([_is_without_loss(use, around, functions) for use in uses]):
-        return False
-    if not any(map(_trains, nodes)):
-        return False
-    return scope.function is not None or not _is_trained_elsewhere(point.module)
+    function = point.scope.node if point.scope.function is not None else None
+    file = _File(point.module)
+    return file.is_without_loss(function, model.id) and file.is_run(function, model.id)
 
 
-def _is_trained_elsewhere(module: Any) -> bool:
-    """Whether files that import a module train or evaluate something."""
-    return module.project is not None and any(
-        [module.project.importing(module.source.path, name) for name in TRAINING_CALLS]
-    )
+class _File:
+    """What becomes of models in one file. A scope is a function, or None for the file itself."""
+
+    def __init__(self, module: Any):
+        self._module = module
+        self._tree = module.source.tree
+        functions = [node for node in self._tree.body if isinstance(node, Function)]
+        names = Counter(function.name for function in functions)
+        # those at the top level that are defined once
+        self._functions = {one.name: one for one in functions if names[one.name] == 1}
+
+    def is_without_loss(self, scope: Any, name: str, depth: int = _DEPTH) -> bool:
+        """Whether no loss of a model is computed where a scope names it, nor in functions of the
+        file that are handed the model, or that it is returned to.
+        """
+        nodes = nodes_in(scope or self._tree)
+        if any(isinstance(node, _RENAMING) and name in node.names for node in nodes):
+            return False
+        around = {part: node for node in nodes for part in parts_of(node)}
+        return all([self._is_harmless(use, around, scope, depth) for use in _loads(nodes, name)])
+
+    def is_run(self, scope: Any, name: str) -> bool:
+        """Whether the file, or the function in which a model is made, trains another model or asks
+        this one for predictions; and no file that imports the model may train it.
+        """
+        nodes = nodes_in(scope or self._tree)
+        around = {part: node for node in nodes for part in parts_of(node)}
+        asks = [around.get(use) for use in _loads(nodes, name)]
+        whole = nodes_in(self._tree) if self._is_returned(scope, name) else nodes
+        if not any(map(_trains, whole)) and not any(map(_predicts, asks)):
+            return False
+        exported = scope is None or self._is_returned(scope, name)
+        return not exported or not self._is_trained_elsewhere()
+
+    def _is_trained_elsewhere(self) -> bool:
+        """Whether files that import this one train or evaluate something."""
+        project, path = self._module.project, self._module.source.path
+        return project is not None and any(
+            [project.importing(path, name) for name in TRAINING_CALLS]
+        )
+
+    def _is_returned(self, scope: Any, name: str) -> bool:
+        """Whether a function returns what has a name."""
+        returns = (
+            [node for node in nodes_in(scope) if isinstance(node, ast.Return)] if scope else []
+        )
+        values = [node.value for node in returns]
+        return any(isinstance(value, ast.Name) and value.id == name for value in values)
+
+    def _is_harmless(
+        self, use: ast.AST, around: dict[ast.AST, ast.AST], scope: Any, depth: int
+    ) -> bool:
+        """Whether where a model is named its loss is not computed."""
+        outer = around.get(use)
+        if isinstance(outer, ast.Attribute):
+            return outer.attr in WITHOUT_LOSS
+        if isinstance(outer, ast.Return):
+            return depth > 0 and self._is_harmless_result(scope, depth - 1)
+        if isinstance(outer, ast.Call) and outer.func is use:
+            return True
+        parameter = self._parameter(use, outer) if depth else None
+        if parameter is not None:
+            return self.is_without_loss(*parameter, depth - 1)
+        while isinstance(outer, _HOLDING):
+            outer = around.get(outer)
+        return isinstance(outer, ast.Call) and leaf(outer.func) in TAKING_MODELS
+
+    def _is_harmless_result(self, function: Any, depth: int) -> bool:
+        """Whether each call of a function gives a name a model of which no loss is computed."""
+        name = getattr(function, "name", "")
+        if self._functions.get(name) is not function:
+            return False
+        scopes = [None, *self._functions.values()]
+        named = {scope: self._given(scope, name) for scope in scopes}
+        calls = sum(len(targets) for targets in named.values())
+        if calls != len(_loads(nodes_in(self._tree), name)) or calls == 0:
+            return False
+        return all(
+            self.is_without_loss(scope, target, depth)
+            for scope, targets in named.items()
+            for target in targets
+        )
+
+    def _given(self, scope: Any, name: str) -> list[str]:
+        """The names that a scope gives what calls of a function return: `model = build()`."""
+        own = nodes_in(scope) if scope is not None else _outside(self._tree)
+        return [
+            node.targets[0].id
+            for node in own
+            if isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Name)
+            and node.value.func.id == name
+        ]
+
+    def _parameter(self, use: ast.AST, call: ast.AST | None) -> tuple[Function, str] | None:
+        """The function of the file, and its parameter, that an argument by position is given for."""
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        function = self._functions.get(call.func.id)
+        if function is None or use not in call.args:
+            return None
+        before = call.args[: call.args.index(use)]
+        parameters = [*function.args.posonlyargs, *function.args.args]
+        if len(before) >= len(parameters) or any(isinstance(one, ast.Starred) for one in before):
+            return None
+        return function, parameters[len(before)].arg
+
+
+def _loads(nodes: list[ast.AST], name: str) -> list[ast.AST]:
+    """Where among some nodes a name is loaded."""
+    named = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    return [node for node in named if isinstance(node.ctx, ast.Load)]
+
+
+def _outside(tree: ast.Module) -> list[ast.AST]:
+    """The nodes of a file outside of the functions and classes at its top level."""
+    statements = [node for node in tree.body if not isinstance(node, (Function, ast.ClassDef))]
+    return [node for statement in statements for node in nodes_in(statement)]
 
 
 def _trains(node: ast.AST) -> bool:
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in TRAINING_CALLS
-        and node.func.attr != _COMPILED
+        and node.func.attr in _TRAINING
     )
 
 
-def _uses(nodes: list[ast.AST], name: str) -> tuple[dict[ast.AST, ast.AST], list[ast.AST]]:
-    """What stands around each of some nodes, and where among them a name is loaded."""
-    around = {part: node for node in nodes for part in parts_of(node)}
-    loads = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-    return around, [load for load in loads if isinstance(load.ctx, ast.Load)]
-
-
-def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
-    """The functions at the top level of a file that are defined once, by name."""
-    found = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    names = Counter(function.name for function in found)
-    return {function.name: function for function in found if names[function.name] == 1}
-
-
-def _is_without_loss(
-    use: ast.AST,
-    around: dict[ast.AST, ast.AST],
-    functions: dict[str, ast.FunctionDef],
-    depth: int = _DEPTH,
-) -> bool:
-    """Whether where a model is named its loss is not computed, nor in the functions of the file
-    that are handed the model.
-    """
-    outer = around.get(use)
-    if isinstance(outer, ast.Attribute):
-        return outer.attr in WITHOUT_LOSS
-    if isinstance(outer, ast.Call) and outer.func is use:
-        return True
-    parameter = _parameter(use, outer, functions) if depth else None
-    if parameter is not None:
-        function, name = parameter
-        inner, uses = _uses(nodes_in(function), name)
-        return all([_is_without_loss(one, inner, functions, depth - 1) for one in uses])
-    while isinstance(outer, _HOLDING):
-        outer = around.get(outer)
-    return isinstance(outer, ast.Call) and leaf(outer.func) in TAKING_MODELS
-
-
-def _parameter(
-    use: ast.AST, call: ast.AST | None, functions: dict[str, ast.FunctionDef]
-) -> tuple[ast.FunctionDef, str] | None:
-    """The function of the file, and its parameter, that an argument by position is given for."""
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        return None
-    function = functions.get(call.func.id)
-    if function is None or use not in call.args:
-        return None
-    before = call.args[: call.args.index(use)]
-    parameters = [*function.args.posonlyargs, *function.args.args]
-    if len(before) >= len(parameters) or any(isinstance(one, ast.Starred) for one in before):
-        return None
-    return function, parameters[len(before)].arg
+def _predicts(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in PREDICT_METHODS
