@@ -135,7 +135,13 @@ def test_a_runner_calls_main(folder):
         ("import losses\n" + MAIN.format("getattr(losses, 'risky')(1)"), False),
         ("import losses, sys\n" + MAIN.format("getattr(losses, sys.argv[1])(1)"), False),
         ("from losses import risky as f\n" + MAIN.format("f(1)"), False),
-        ("import importlib\n" + USES + "    importlib.import_module('los' + 'ses')\n", False),
+        ("import importlib\n" + USES + "    importlib.import_module('los' + 'ses')\n", True),
+        (
+            "import importlib\n"
+            + USES
+            + "    getattr(importlib.import_module('los' + 'ses'), input())\n",
+            False,
+        ),
         ("from other import risky\n" + USES + "    risky(1)\n", True),
         ("from train import risky\n" + USES + "    risky(1)\n", False),  # it may have it
         ("import numpy as np\n" + USES + "    np.risky(1)\n", True),
@@ -256,7 +262,7 @@ def test_imports_of_other_packages_hand_nothing_on(folder):
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ("print(losses)", True),  # nobody knows the name
+        ("print(losses)", True),  # no file has the name
         ("print(vars(losses))", False),
         ("print(getattr(losses, input()))", False),
         ("print(losses, model.risky)", False),

@@ -138,7 +138,7 @@ class _File:
         ]
 
     def _parameter(self, use: ast.AST, call: ast.AST | None) -> tuple[Function, str] | None:
-        """The function of the file, and its parameter, that an argument by position is given for."""
+        """The function of the file that is handed a model, and the parameter, by position."""
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return None
         function = self._functions.get(call.func.id)
