@@ -22,6 +22,17 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """The run of every day uses all processors, unless `-n` says how many: the tests with
+    TensorFlow, which take a GiB a process, are not in it.
+    """
+    is_of_every_day = config.option.markexpr == "not tensorflow"
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    if is_of_every_day and not is_worker and config.getoption("numprocesses", 0) is None:
+        config.option.numprocesses = os.cpu_count()
+
+
 def pytest_collection_modifyitems(config, items):
     """`-m "not tensorflow"` is the run of every day: it leaves out what is slow, too. Everything
     else, a run without `-m` for one, has the slow tests.

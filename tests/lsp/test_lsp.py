@@ -340,6 +340,7 @@ def test_a_change_is_confirmed_where_it_is_felt(wire):
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_a_text_at_rest_has_the_findings_of_the_command_line(wire, tmp_path, seed):
     dice = random.Random(seed)
     programs = sorted((Path(__file__).parents[2] / "fixtures" / "programs").glob("*.py"))

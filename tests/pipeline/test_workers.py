@@ -119,6 +119,7 @@ sys.exit(main(sys.argv[1:]))
     sys.platform != "linux",
     reason="elsewhere the processes are not forked, and know nothing of the trap",
 )
+@pytest.mark.slow
 def test_a_process_that_dies_hangs_or_grows_costs_one_file(tmp_path):
     ills = {7: "die", 8: "die", 30: "die", 12: "hang", 39: "hang", 20: "eat"}
     for number in range(40):

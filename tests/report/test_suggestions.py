@@ -71,6 +71,7 @@ def test_bytes_lines_and_fences(text):
     assert suggested == fixed == tfnanlint.fix(text, "a.py").after
 
 
+@pytest.mark.slow
 def test_only_fixes_that_are_allowed_are_suggested():
     text = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.relu(x))\n"
     assert suggestions(text, False) == [] != suggestions(text, True)

@@ -121,6 +121,7 @@ def test_golden_file(rule):
 
 
 @pytest.mark.parametrize("rule", fixture_sizes.rules())
+@pytest.mark.slow
 def test_fixing_settles(rule):
     once = fixed_of(rule)
     ast.parse(once.source.text)

@@ -32,6 +32,7 @@ def test_every_page_shows_it():
     assert all(len(text.splitlines()) <= MOST_LINES for text in SHOWN.values())
 
 
+@pytest.mark.slow
 def test_the_examples_print_what_the_pages_say():
     tf = pytest.importorskip("tensorflow")
     assert not {slug: said for slug, text in SHOWN.items() if (said := failures(text, tf))}

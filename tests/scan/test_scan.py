@@ -65,6 +65,7 @@ def test_a_folder_of_repositories(folder, tmp_path):
     assert "http:" not in (tmp_path / "out" / "summary.html").read_text()
 
 
+@pytest.mark.slow
 def test_every_kind_of_input_gives_the_same_rows(folder, tmp_path):
     bare = tmp_path / "a.git"
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(folder / "a")]
@@ -101,6 +102,7 @@ def test_shards_together_are_the_whole(folder, tmp_path):
     assert rows(tmp_path / "parts") == rows(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_killed_scan_goes_on_and_ends_with_the_same_rows(folder, tmp_path):
     scan(folder, "--each", "--out", tmp_path / "whole")
     command = [*COMMAND, str(folder), "--each", "--out", str(tmp_path / "out"), "--part-size", "1"]
@@ -161,6 +163,7 @@ def reasons(rows):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.slow
 def test_a_process_that_dies_or_hangs_while_it_reads_costs_one_repository(folder, monkeypatch):
     load = pool.load
 
@@ -183,6 +186,7 @@ def test_a_process_that_dies_or_hangs_while_it_reads_costs_one_repository(folder
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.slow
 def test_a_file_that_ends_its_process_costs_itself(tmp_path, monkeypatch):
     check = batch.check
 
