@@ -129,8 +129,8 @@ def masked(angle: Site, here: Context) -> list[Fix]:
     moves = Named("moves", "tf.square({y}) + tf.square({x}) > 0", dict(holes))
     return here.rewrite(
         angle,
-        "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), tf.where({m}, {x}, tf.ones_like({x}))), "
-        "tf.zeros_like({y}))",
+        "tf.where({m}, tf.atan2(tf.where({m}, {y}, tf.zeros_like({y})), "
+        "tf.where({m}, {x}, tf.ones_like({x}))), tf.zeros_like({y}))",
         m=moves,
         title="mask the origin, with gradient 0 there",
         claim=Claim.EQUAL_WHERE_FINITE,

@@ -140,7 +140,9 @@ def limited(site: Site, here: Context) -> Iterator[Finding]:
 
 
 def own(bound: Value, y: Value, reduction: str, here: Context) -> bool:
-    """Whether a bound is the extreme of `y` itself: over everything, or over an axis that is kept."""
+    """Whether a bound is the extreme of `y` itself: over everything, or over an axis
+    that is kept.
+    """
     extreme = here.made_by(bound, reduction)
     if (
         extreme is None

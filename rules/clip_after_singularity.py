@@ -170,7 +170,9 @@ def repair(masked: Masked, here: Context) -> list[Fix]:
 
 
 def logarithm_floor(masked: Masked, here: Context) -> tuple[str, bool]:
-    """A power of ten whose logarithm the clip cuts off anyway, if there is one; whether it is so."""
+    """A power of ten whose logarithm the clip cuts off anyway, if there is one; whether it
+    is so.
+    """
     site = masked.site
     value = site.value(masked.param)
     limit, of_sum = least_result(masked), site.op.name == "tf.math.log1p"

@@ -22,20 +22,20 @@ right for masked means, recall, dice, IoU and weights divided by their own sum. 
 or above 1, `x / tf.maximum(n, 1)`, because `x / 1e-7` would be a weight of 1e7. Any other divisor
 gets a fix only where the numerator is 0 with it, or where both are sums of squares; and 1 minus a
 softmax or sigmoid is kept at or above a number below all its other values. `a / relu(b)` has no
-fix: what it should be where `b` is 0 only its author knows. A scale computed by softplus or exp gets `+ eps` where
-it is computed. A divisor that can be negative has no floor: restructure it, for example as
-`tf.nn.softplus(v) + eps`. If the divisor is a root, the epsilon belongs inside, `tf.sqrt(s + eps)`,
-because the gradient of the root itself is infinite at 0. In float16 only the fixes with 0 and 1 are
-offered.
+fix: what it should be where `b` is 0 only its author knows. A scale computed by softplus or exp
+gets `+ eps` where it is computed. A divisor that can be negative has no floor: restructure it, for
+example as `tf.nn.softplus(v) + eps`. If the divisor is a root, the epsilon belongs inside,
+`tf.sqrt(s + eps)`, because the gradient of the root itself is infinite at 0. In float16 only the
+fixes with 0 and 1 are offered.
 
 Often harmless: a quotient that is only written to summaries, where NaN is a gap in a curve; a
 quotient that is only compared with something, where `0 / 0` counts as false; a quotient that the
 function itself tests for NaN, if no gradient is known to be taken; a division by the standard
 deviation of a whole tensor or by a mean of squares, if nothing shows that a gradient is taken; and
 a division by a sum of values that are clipped only afterwards, because such values often come from
-a softmax. The sum of a mask that is made of data alone, of labels or lengths, is a note: how the data
-is prepared seldom leaves such a mask empty. A divisor that is computed once, before the loop that takes a gradient in each step, is
-not reported: with 0 the first step of any run would fail.
+a softmax. The sum of a mask that is made of data alone, of labels or lengths, is a note: how the
+data is prepared seldom leaves such a mask empty. A divisor that is computed once, before the loop
+that takes a gradient in each step, is not reported: with 0 the first step of any run would fail.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 
@@ -81,8 +81,8 @@ WORDS = {
     "division-by-zero",
     over="TFN201 TFN202 TFN203",
     silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
-    on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod tf.truncatediv tf.truncatemod "
-    "tf.math.xdivy tf.image.psnr tf.clip_by_value",
+    on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod "
+    "tf.truncatediv tf.truncatemod tf.math.xdivy tf.image.psnr tf.clip_by_value",
     fixes="divide_no_nan floor epsilon count_floor epsilon_inside",
 )
 def check(division: Site, here: Context) -> Iterator[Finding]:

@@ -87,7 +87,8 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
         args: dict[str, Any] = {param: site.args.get(param) for param in ("axis", "keepdims")}
         fixes = here.rewrite(
             site,
-            "tf.cast(tf.reduce_mean(tf.cast({x}, tf.float32), axis={axis}, keepdims={keepdims}), tf.float16)",
+            "tf.cast(tf.reduce_mean(tf.cast({x}, tf.float32), "
+            "axis={axis}, keepdims={keepdims}), tf.float16)",
             title="compute the mean in float32",
             claim=Claim.EQUAL,
             x=site.args.get("x"),

@@ -71,7 +71,8 @@ from tfnanlint.api import (
     on="tf.math.log tf.math.log1p ops.log2 ops.log10",
     default="MUST MAY UNKNOWN",
     over="TFN307",
-    silent="MAY/ANY/TESTS UNKNOWN/ANY/TESTS MAY/NO/DOUBTFUL UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
+    silent="MAY/ANY/TESTS UNKNOWN/ANY/TESTS MAY/NO/DOUBTFUL UNKNOWN/NO MAY/UNKNOWN/DOUBTFUL "
+    "UNKNOWN/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
     fixes="mask log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:

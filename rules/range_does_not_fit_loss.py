@@ -137,7 +137,10 @@ def another(pair: Pairing, here: Context) -> list[Fix]:
     """
     layer, right = last_layer(pair), RIGHT[pair.family]
     if pair.family in loss_ranges.CLASSES and not loss_ranges.is_sigmoid(pair):
-        here.no_fix = "a layer of classes may be missing: give the last layer one unit for each class, and softmax"
+        here.no_fix = (
+            "a layer of classes may be missing: give the last layer one unit for each class, "
+            "and softmax"
+        )
         return []
     if layer is None or layer.source is not here.source or "activation" not in layer.op.params:
         here.no_fix = f"give the last layer the activation {right}"

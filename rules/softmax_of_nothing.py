@@ -65,7 +65,8 @@ LARGE = 1e3  # beyond the scores that a model gives
     "TFN506",
     "softmax-of-nothing",
     on="tf.nn.softmax tf.nn.log_softmax tf.reduce_logsumexp tf.multiply",
-    needs="inf Inf INF tf.multiply:np.inf tf.multiply:math.inf tf.multiply:inf') tf.multiply:inf\")",
+    needs="inf Inf INF tf.multiply:np.inf tf.multiply:math.inf tf.multiply:inf') "
+    'tf.multiply:inf")',
     fixes="finite_mask",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
@@ -141,7 +142,10 @@ def finite(choice: Site, here: Context) -> list[Fix]:
     if scores.kind not in ("number", "tensor", "unknown"):
         return []
     if has_finite_mask(scores, here):
-        here.no_fix = "the scores are masked with a finite number already, which keeps a row: combine both masks"
+        here.no_fix = (
+            "the scores are masked with a finite number already, which keeps a row: "
+            "combine both masks"
+        )
         return []
     low = LOW
     precision = here.precision(scores)

@@ -28,8 +28,9 @@ For pandas it is `table.dropna()` or `table.fillna(...)`. There is no automatic 
 you can decide whether to drop or fill a row. It is reported where nothing in the file deals with
 missing values.
 
-See also: https://github.com/tensorflow/tensorflow/issues/46145, https://www.tensorflow.org/tutorials/keras/regression ("The dataset contains a
-few unknown values ... Drop those rows")
+See also: https://github.com/tensorflow/tensorflow/issues/46145,
+https://www.tensorflow.org/tutorials/keras/regression ("The dataset contains a few unknown values
+... Drop those rows")
 
 Seen in the wild:
 https://github.com/danielegrattarola/keras-gat/issues/14 (rows divided by their sum of 0)

@@ -107,7 +107,9 @@ def promised(masked: Masked, here: Context) -> bool:
 
 
 def nothing(choice: Site, param: str) -> bool:
-    """NaN, or NaN in some dtype (`dtype(np.nan)`): what is chosen instead spoils the loss itself."""
+    """NaN, or NaN in some dtype (`dtype(np.nan)`): what is chosen instead spoils the loss
+    itself.
+    """
     node = choice.args.get(param)
     if node is None:
         return False

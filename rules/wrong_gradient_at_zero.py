@@ -88,7 +88,9 @@ def check(product: Site, here: Context) -> Iterator[Finding]:
 
 
 def flat(value: Value, here: Context, depth: int = 6) -> bool:
-    """Whether the factors are made of tests, whole numbers and constants, which have no gradient."""
+    """Whether the factors are made of tests, whole numbers and constants, which have
+    no gradient.
+    """
     if value.exact or value.dtype in ("bool", "int32", "int64"):
         return True
     site = here.made_by(value, "tf.cast", "tf.add", "tf.subtract", "tf.multiply") if depth else None

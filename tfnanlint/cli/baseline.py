@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"warning: not in the baseline: {escape(line)}", file=sys.stderr)
     if not arguments.quiet:
         print(
-            f"{escape(os.path.relpath(path))}: {baseline.count} known finding{'' if baseline.count == 1 else 's'} "
+            f"{escape(os.path.relpath(path))}: "
+            f"{baseline.count} known finding{'' if baseline.count == 1 else 's'} "
             f"({came} new, {gone} gone)."
         )
     return FOUND if unchecked else CLEAN

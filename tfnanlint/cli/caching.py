@@ -76,8 +76,8 @@ def _named(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
     top = _repository(os.path.realpath(directory))
     if top:
         raise ConfigError(
-            f"{source}: {directory} is inside the git repository {top}, so anyone who commits to it could hide "
-            "findings; name a folder outside of it"
+            f"{source}: {directory} is inside the git repository {top}, so anyone who commits "
+            "to it could hide findings; name a folder outside of it"
         )
     return directory
 

@@ -175,7 +175,8 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     refuse = arguments.parser.error
     if "-" in arguments.paths and len(arguments.paths) > 1:
         refuse(
-            "- is standard input and cannot be checked together with files (a file of that name is ./-)"
+            "- is standard input and cannot be checked together with files "
+            "(a file of that name is ./-)"
         )
     stdin = _reads_stdin(arguments)
     if arguments.add_ignore is not None:

@@ -30,7 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         return fail(
-            f"unknown key `{word}`{hint(word, KEYS)}; the settings of a file are shown by `tfnanlint config --show`"
+            f"unknown key `{word}`{hint(word, KEYS)}; the settings of a file are shown by "
+            "`tfnanlint config --show`"
         )
     return CLEAN
 

@@ -40,7 +40,8 @@ class _Parser(argparse.ArgumentParser):
             used = getattr(parsed, "parser", self)
             word = unknown[0].partition("=")[0]
             used.error(
-                f"unknown argument `{unknown[0]}`{hint(word, used._option_string_actions) if word[:2] == '--' else ''}"
+                f"unknown argument `{unknown[0]}`"
+                f"{hint(word, used._option_string_actions) if word[:2] == '--' else ''}"
             )
         return parsed
 
@@ -64,7 +65,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     """
     top = _Parser(
         prog="tfnanlint",
-        description="Finds where TensorFlow and Keras code can produce NaN, Inf or a dead gradient, and repairs it.",
+        description="Finds where TensorFlow and Keras code can produce NaN, Inf "
+        "or a dead gradient, and repairs it.",
     )
     top.add_argument("-V", "--version", action="version", version=f"tfnanlint {__version__}")
     commands = top.add_subparsers(
@@ -176,8 +178,8 @@ def _check_flags(parser: argparse.ArgumentParser) -> None:
     output(
         "--fail-on",
         choices=("must", "may"),
-        help="findings that cause exit code 1: errors only (must), or also warnings (may, the default); "
-        "notes never count",
+        help="findings that cause exit code 1: errors only (must), or also warnings "
+        "(may, the default); notes never count",
     )
     output("-e", "--exit-zero", action="store_true", help="exit 0 even when something is found")
     output("--exit-non-zero-on-fix", action="store_true", help="exit 1 when something was fixed")
@@ -309,7 +311,8 @@ def _baseline_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "action",
         choices=("create", "update", "prune"),
-        help="create: write the current findings; update: add new findings and remove fixed ones; prune: only remove fixed ones",
+        help="create: write the current findings; update: add new findings and remove fixed ones; "
+        "prune: only remove fixed ones",
     )
     add("paths", nargs="*", metavar="PATH", help="files or directories (default: .)")
     add(
@@ -386,7 +389,8 @@ def _scan_flags(parser: argparse.ArgumentParser) -> None:
         "inputs",
         nargs="+",
         metavar="IN",
-        help="Parquet files or folders of them, folders, tar and zip archives, bare git repositories",
+        help="Parquet files or folders of them, folders, tar and zip archives, "
+        "bare git repositories",
     )
     add("--out", required=True, metavar="DIR", help="where the tables are written")
     add("--each", action="store_true", help="treat each subfolder of a folder as a repository")
@@ -652,7 +656,9 @@ def rules_of(arguments: argparse.Namespace) -> tuple[Rule, ...]:
 
 
 def linter_of(arguments: argparse.Namespace) -> Linter:
-    """What checks files as the arguments say; made in each process that does. Raises `ConfigError`."""
+    """What checks files as the arguments say; made in each process that does.
+    Raises `ConfigError`.
+    """
     from tfnanlint.pipeline.linter import Linter
 
     since = None

@@ -190,7 +190,9 @@ def _row(text: str, key: str) -> int:
 
 
 def toml_table(text: str, origin: str) -> dict[str, Any]:
-    """The table that TOML states. Raises `ConfigError` for what is no TOML, or nested too deeply."""
+    """The table that TOML states. Raises `ConfigError` for what is no TOML, or nested
+    too deeply.
+    """
     try:
         import tomllib
     except ImportError:  # Python 3.10
@@ -480,7 +482,10 @@ def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
 
 # What says which files are checked and which findings are shown, but not what is found in a file.
 _ABOUT_FILES = frozenset(
-    "origin root exclude extend_exclude force_exclude respect_gitignore max_file_size baseline extend required_version rows".split()
+    (
+        "origin root exclude extend_exclude force_exclude respect_gitignore max_file_size "
+        "baseline extend required_version rows"
+    ).split()
 )
 
 

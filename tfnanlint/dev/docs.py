@@ -110,7 +110,9 @@ def table(rules: tuple[Rule, ...], folder: str) -> str:
     for rule in rules:
         summary = rule.summary.rstrip(".")
         rows.append(
-            f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} | {severities(rule.default)}{' (preview)' if rule.preview else ''} | {fix_column(rule)} |"
+            f"| {rule.code} | [{rule.slug}]({folder}{rule.slug}.md) | {summary} "
+            f"| {severities(rule.default)}{' (preview)' if rule.preview else ''} "
+            f"| {fix_column(rule)} |"
         )
     return "\n".join(rows) + "\n"
 
@@ -167,7 +169,8 @@ def main(argv: list[str] | None = None) -> int:
     stale += [path for path in (ROOT / "docs" / "rules").glob("*.md") if path not in wanted]
     for path in stale:
         print(
-            f"{path.relative_to(ROOT)} {'is stale' if check else 'written' if path in wanted else 'removed'}"
+            f"{path.relative_to(ROOT)} "
+            f"{'is stale' if check else 'written' if path in wanted else 'removed'}"
         )
         if check:
             continue

@@ -69,7 +69,8 @@ def direct({arguments}):
     return {call}  # want: {code} "TODO: some words of the message"
 
 
-# TODO: also where the value comes through a variable, what a helper of the file gives, another spelling of the op
+# TODO: also where the value comes through a variable, what a helper of the file gives, \
+another spelling of the op
 # (tests/support/crossings.py asks for these three), a class attribute, a dict, a loop
 
 
@@ -78,7 +79,8 @@ def guarded({arguments}):
 '''
 CLAIMS = '''"""Executed claims of {code}.
 
-TODO: `vocabulary` in tests/support/stages.py names the inputs, tests/support/claims.py explains the lines.
+TODO: `vocabulary` in tests/support/stages.py names the inputs, \
+tests/support/claims.py explains the lines.
 """
 
 import tensorflow as tf

@@ -99,28 +99,38 @@ def _other_truths(records: Iterable[dict[str, Any]]) -> str:
 _HEAD = """\
 # Every rewrite, before and after
 
-<!-- written by python -m tfnanlint.dev.docs from docs/fixes.json, which benchmarks/fixes.py writes -->
+<!-- written by python -m tfnanlint.dev.docs from docs/fixes.json, \
+which benchmarks/fixes.py writes -->
 
-This page is the record of {count} rewrites of {rules} rules, executed on TensorFlow 2.21 (CPU). Each row is one function of
-`fixtures/claims`. A cell with an arrow shows *before → after* the rewrite. To choose a repair, read the page of the rule: it has
+This page is the record of {count} rewrites of {rules} rules, executed on TensorFlow 2.21 (CPU). \
+Each row is one function of
+`fixtures/claims`. A cell with an arrow shows *before → after* the rewrite. \
+To choose a repair, read the page of the rule: it has
 the same rewrites in words.
 
-* **not finite**: the share of the hazard inputs on which the value, or the gradient, contains a NaN or Inf. The three figures are for
-  eager execution, `tf.function` and `jit_compile` (– where XLA cannot compile the function). This share is not part of the errors.
-* **value**, **gradient**: the error in bits, log2(floats between result and truth + 1), as mean / 99th percentile / largest. The
-  inputs are model-like, or bit-uniform (every float of the range is equally likely). Elements that are not finite are left out.
-  The truth is the original function in real numbers, computed by mpmath to a hundred digits. So the error includes any change of
+* **not finite**: the share of the hazard inputs on which the value, or the gradient, \
+contains a NaN or Inf. The three figures are for
+  eager execution, `tf.function` and `jit_compile` (– where XLA cannot compile the function). \
+This share is not part of the errors.
+* **value**, **gradient**: the error in bits, log2(floats between result and truth + 1), \
+as mean / 99th percentile / largest. The
+  inputs are model-like, or bit-uniform (every float of the range is equally likely). \
+Elements that are not finite are left out.
+  The truth is the original function in real numbers, computed by mpmath to a hundred digits. \
+So the error includes any change of
   the result that the rewrite makes.{other}
 * **alive**: the share of the gradient's elements on hazard inputs that are finite and not 0.
 * **gradient alive on ordinary inputs**: the same share on model-like inputs. A fix never lowers it.
-* **ops**: the number of graph nodes that compute something. Times differ between machines and are not recorded here:
+* **ops**: the number of graph nodes that compute something. \
+Times differ between machines and are not recorded here:
   `benchmarks/fixes.py --time` measures the ratio of the time after to the time before.
 
 All rewrites keep shape and dtype. `benchmarks/fixes.py` computes the figures again.
 """
 _TABLE = """\
-| function | rewrite | claim | not finite: value | not finite: gradient | value, model-like | value, bit-uniform \
-| gradient, model-like | gradient, bit-uniform | alive | gradient alive on ordinary inputs | ops | range |
+| function | rewrite | claim | not finite: value | not finite: gradient \
+| value, model-like | value, bit-uniform | gradient, model-like | gradient, bit-uniform \
+| alive | gradient alive on ordinary inputs | ops | range |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 

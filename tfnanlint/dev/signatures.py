@@ -15,9 +15,11 @@ from typing import Any
 
 from tfnanlint.ops import table as ops
 
-HEADER = '''"""Parameter orders of spellings that differ from their row's. Written by `python -m tfnanlint.dev.signatures`.
+HEADER = '''"""Parameter orders of spellings that differ from their row's. \
+Written by `python -m tfnanlint.dev.signatures`.
 
-Names are those of the row where it has the parameter; other names stand for arguments that no row knows.
+Names are those of the row where it has the parameter; \
+other names stand for arguments that no row knows.
 """
 
 from __future__ import annotations

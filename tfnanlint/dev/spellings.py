@@ -18,10 +18,13 @@ from tfnanlint.dev.signatures import attribute
 from tfnanlint.ops import table as ops
 from tfnanlint.rewrite.spelling import Use, means
 
-HEADER = '''"""Which library has which spelling of what fixes write. Written by `python -m tfnanlint.dev.spellings`.
+HEADER = '''"""Which library has which spelling of what fixes write. \
+Written by `python -m tfnanlint.dev.spellings`.
 
-`SPELLINGS`: a spelling, and the libraries that have it, each with the parameters of its function: `tf2` is TensorFlow 2, `v1` TensorFlow 1 and
-tf.compat.v1, `keras2` Keras 2, tf_keras and tf.keras before 2.16, `keras3` Keras 3, `tf.keras3` tf.keras since. `INTERNAL`: the names of modules inside of
+`SPELLINGS`: a spelling, and the libraries that have it, each with the parameters of its function: \
+`tf2` is TensorFlow 2, `v1` TensorFlow 1 and
+tf.compat.v1, `keras2` Keras 2, tf_keras and tf.keras before 2.16, `keras3` Keras 3, \
+`tf.keras3` tf.keras since. `INTERNAL`: the names of modules inside of
 TensorFlow. `SINCE`: the first release of TensorFlow that has a spelling which 1.8 has not.
 """
 
@@ -238,7 +241,10 @@ def spellings() -> dict[str, str]:
                 or agrees(function, alias, row, called)
             ]
             texts = [
-                f"{library} {' '.join(parameters(function, row, alias) if row is not None else [])}".strip()
+                (
+                    f"{library} "
+                    f"{' '.join(parameters(function, row, alias) if row is not None else [])}"
+                ).strip()
                 for library, function in there
             ]
             if texts:

@@ -123,7 +123,9 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function of the program: where it stands, and the function as it is named there."""
+    """A call of a function of the program: where it stands, and the function as it is named
+    there.
+    """
 
     path: str
     row: int
@@ -199,7 +201,9 @@ _SAYS_MODE = ("eager", "graph", "tf.function", "XLA", "compiled")
 
 
 def where_it_shows(message: str, modes: tuple[str, ...]) -> str:
-    """The modes in which a hazard shows, where these are not all and the message does not name any."""
+    """The modes in which a hazard shows, where these are not all and the message does not
+    name any.
+    """
     if len(modes) == len(MODES) or modes == NOWHERE or any(word in message for word in _SAYS_MODE):
         return ""
     return f" (in {' and '.join(_MODE_NAMES[mode] for mode in modes)} only)"

@@ -45,7 +45,8 @@ INTERNAL = Notice(
     "internal-error",
     """A rule or the analysis failed on this file.
 
-This is a bug in tfnanlint and not in the file. The other rules and files were still checked, and the exit
+This is a bug in tfnanlint and not in the file. \
+The other rules and files were still checked, and the exit
 code is 2. This finding cannot be switched off: `exclude` the file until the bug is repaired.
 """,
 )
@@ -55,12 +56,16 @@ INVALID_SYNTAX = Notice(
     "invalid-syntax",
     """The file cannot be parsed as Python, so nothing in it was checked.
 
-tfnanlint parses files with the grammar of the Python that runs it. Run it under the Python version that
-the code is written for. Files that mention neither tensorflow nor keras are not parsed. This finding cannot be
+tfnanlint parses files with the grammar of the Python that runs it. \
+Run it under the Python version that
+the code is written for. Files that mention neither tensorflow nor keras are not parsed. \
+This finding cannot be
 switched off: `exclude` the file, or write `# tfn: skip-file` into it.
 
-In a notebook the cells are parsed one by one: the cell that cannot be parsed is named, and all others are checked. IPython's
-magics, shell commands and cells in other languages are not errors. A notebook that is not valid JSON is not checked at all.
+In a notebook the cells are parsed one by one: the cell that cannot be parsed is named, \
+and all others are checked. IPython's
+magics, shell commands and cells in other languages are not errors. \
+A notebook that is not valid JSON is not checked at all.
 """,
 )
 
@@ -69,8 +74,10 @@ UNREAD = Notice(
     "unread-file",
     """The file was not read, so nothing in it was checked.
 
-The file does not exist, is not readable, is not a regular file, or mentions TensorFlow and is larger than `max-file-size`
-(by default 2 MiB; notebooks may be 50 times as large). This finding cannot be switched off: `exclude` the file.
+The file does not exist, is not readable, is not a regular file, \
+or mentions TensorFlow and is larger than `max-file-size`
+(by default 2 MiB; notebooks may be 50 times as large). \
+This finding cannot be switched off: `exclude` the file.
 """,
 )
 
@@ -79,10 +86,12 @@ IDLE = Notice(
     "idle-suppression",
     """A suppression comment hides nothing.
 
-There is no finding with its code in that place (any more), the code is not one of tfnanlint, or the comment
+There is no finding with its code in that place (any more), the code is not one of tfnanlint, \
+or the comment
 covers no line. If it stays, it hides the next real finding on that line.
 
-Only comments that name codes of tfnanlint are checked, and only when the rule has run. A bare `# noqa` is never reported.
+Only comments that name codes of tfnanlint are checked, and only when the rule has run. \
+A bare `# noqa` is never reported.
 
 Bad:
     loss = tf.nn.softplus(x)  # tfn: ignore[TFN101]
