@@ -605,7 +605,9 @@ class Gradients:
 
     @property
     def upstream(self) -> set[ast.AST]:
-        """Nodes of every op whose value flows into something that is differentiated or minimised."""
+        """Nodes of every op whose value flows into something that is
+        differentiated or minimised.
+        """
         if self._upstream is None:
             self._upstream = set()
             for row in self.module.source.rows(SINK_CALLS):
@@ -720,7 +722,9 @@ def _taped(point: Point) -> bool:
 
 
 def _handed_in(value: Value) -> bool:
-    """Whether a value is a parameter as it is, or an element of one; an attribute may be a weight."""
+    """Whether a value is a parameter as it is, or an element of one;
+    an attribute may be a weight.
+    """
     origin = first_origin(value)
     return isinstance(origin, Note) and origin.given and not origin.path.startswith("self.")
 

@@ -418,7 +418,9 @@ def _takes_off(node: ast.AST) -> bool:
 
 
 def _on_the_way(value: Value, scope: Scope) -> Iterator[str]:
-    """The names in a function from which a value comes, also through methods that it is handed to."""
+    """The names in a function from which a value comes,
+    also through methods that it is handed to.
+    """
     origin: Any = value.origin
     for _ in range(_MAX_NAMES):
         if isinstance(origin, Site):

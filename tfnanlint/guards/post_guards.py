@@ -213,7 +213,9 @@ class Masks:
         return masked is not None and read_by_choice_only(masked)
 
     def _rows_of(self, words: tuple[str, ...], place: ast.AST | None = None) -> list[int]:
-        """The rows that hold calls of what is named by words, in the whole file or in one function."""
+        """The rows that hold calls of what is named by words,
+        in the whole file or in one function.
+        """
         if words not in self._rows:
             self._rows[words] = self.module.source.rows_calling(words)
         rows = self._rows[words]
@@ -727,7 +729,9 @@ def plain(value: Value) -> Value:
 
 
 def _beside_neutral(site: Site) -> str:
-    """The operand beside a number that changes nothing (`0 + x`, `x * 1`); "" where there is none."""
+    """The operand beside a number that changes nothing (`0 + x`, `x * 1`);
+    "" where there is none.
+    """
     neutral = NEUTRAL_OPERANDS.get(site.op.name)
     if neutral is None:
         return ""

@@ -1,4 +1,6 @@
-"""Zero sets: where a function of one value is 0, so that a test of that value tells of its zeros."""
+"""Zero sets: where a function of one value is 0,
+so that a test of that value tells of its zeros.
+"""
 
 from __future__ import annotations
 

@@ -48,10 +48,19 @@ class Quantity(Enum):
     """A kind of quantity; its text says what an ordinary value is."""
 
     COUNT = "a whole number of things, 0 or at least 1"
-    WEIGHTS = "a sum or mean of numbers that are never negative (soft labels, probabilities, weights), of any size"
+    WEIGHTS = (
+        "a sum or mean of numbers that are never negative (soft labels, probabilities, weights), "
+        "of any size"
+    )
     SQUARES = "a square, or a sum or mean of squares: ordinary values lie far below 1e-7"
-    ROOT = "a root, norm or standard deviation: its derivative is infinite at 0, so that the guard belongs inside"
-    SCALE = "what exp or softplus make positive, and what underflows to 0: the guard belongs to the producer"
+    ROOT = (
+        "a root, norm or standard deviation: its derivative is infinite at 0, "
+        "so that the guard belongs inside"
+    )
+    SCALE = (
+        "what exp or softplus make positive, and what underflows to 0: "
+        "the guard belongs to the producer"
+    )
     PROBABILITY = "an output of softmax or sigmoid: ordinary values lie far below 1e-7"
     COMPLEMENT = (
         "1 minus such an output: 0, or no smaller than the distance of the numbers beside 1"
@@ -130,7 +139,9 @@ def whole(value: Value, depth: int = _DEPTH) -> bool:
 
 
 def _of_truths(value: Value) -> bool:
-    """Whether a value is true or false, as a number or not: `tf.to_float(tf.cast(ids, tf.bool))`."""
+    """Whether a value is true or false, as a number or not:
+    `tf.to_float(tf.cast(ids, tf.bool))`.
+    """
     for _ in range(_DEPTH):
         site = value.origin
         if value.dtype == "bool" or not isinstance(site, Site):
@@ -196,7 +207,9 @@ def _variance(value: Value) -> bool:
 
 
 def is_variance(value: Value) -> bool:
-    """Whether a value is a variance: it is 0 where nothing varies, and nothing is to be compared."""
+    """Whether a value is a variance: it is 0 where nothing varies,
+    and nothing is to be compared.
+    """
     return _variance(plain(value)) or made_by(plain(value), *VARIANCES) is not None
 
 
@@ -314,7 +327,9 @@ def _made_of(value: Value, parts: list[Value], depth: int) -> bool:
 
 
 def is_standardised(division: Site) -> bool:
-    """Whether a quotient is `(x - mean) / std(x)`: all elements are equal where the deviation is 0."""
+    """Whether a quotient is `(x - mean) / std(x)`:
+    all elements are equal where the deviation is 0.
+    """
     minus = made_by(plain(division.value("x")), "tf.subtract")
     spread = _spread_of(division.value("y"))
     return minus is not None and spread is not None and same(plain(minus.value("x")), spread)

@@ -389,7 +389,9 @@ def _has_counted(total: Site) -> bool:
 
 
 def _of_all_examples(total: Site) -> bool:
-    """The sum of a whole confusion matrix, or of the sums of its rows: how many examples there are."""
+    """The sum of a whole confusion matrix, or of the sums of its rows:
+    how many examples there are.
+    """
     inner = plain(total.value("x"))
     rows = made_by(inner, *SUMS)
     if rows is None and total.given("axis"):
@@ -571,8 +573,8 @@ def zero_factor(divisor: Value, depth: int = 4) -> bool:
 
 
 def sums_cut_off(divisor: Value) -> bool:
-    """Whether a value is a sum of products with what is exactly 0 for ordinary data, such as a relu:
-    of the other factors nothing need be known.
+    """Whether a value is a sum of products with what is exactly 0 for ordinary data, such as a
+    relu: of the other factors nothing need be known.
     """
     total = made_by(plain(widest(plain(divisor))), *SUMS)
     return total is not None and _of_cut_off(total.value(total.op.main))
@@ -859,8 +861,8 @@ def _is_along(whole: Site, total: Site) -> bool:
 
 
 def has_marks(total: Site) -> bool:
-    """The sum of a mask of what is not 0 (`tf.cast(labels > 0, tf.float32)`), where the program puts
-    something that is not 0 into every row: an end symbol by a one_hot or behind the others.
+    """The sum of a mask of what is not 0 (`tf.cast(labels > 0, tf.float32)`), where the program
+    puts something that is not 0 into every row: an end symbol by a one_hot or behind the others.
     """
     test = made_by(plain(total.value("x")), "tf.greater", "tf.not_equal")
     if test is None or not test.value("y").exact or test.value("y").lo != 0:
@@ -887,8 +889,9 @@ def _is_marked(value: Value, depth: int = 4) -> bool:
 
 
 def _of_free_exponents(value: Value) -> bool:
-    """Whether elements are exponentials, sigmoids or softmaxes of weighted sums, which are as likely
-    to be large as small: not all of them underflow at once. Of distances or masked scores they may.
+    """Whether elements are exponentials, sigmoids or softmaxes of weighted sums, which are as
+    likely to be large as small: not all of them underflow at once. Of distances or masked scores
+    they may.
     """
     exponential = made_by(plain(widest(plain(value))), *UNDERFLOWING, "tf.nn.softmax")
     return exponential is not None and _is_free(exponential)
@@ -1045,7 +1048,9 @@ def called(value: Value, depth: int = 4) -> bool:
 
 
 def worked_out(value: Value) -> bool:
-    """What a method of some other object gave that could not be followed: `expert.variance_at(x)`."""
+    """What a method of some other object gave that could not be followed:
+    `expert.variance_at(x)`.
+    """
     note = behind(widest(plain(value)))
     path = (
         path_of(note.node.func)
@@ -1121,7 +1126,9 @@ def _cut_off(value: Value) -> bool:
 
 
 def _exponent(power: Site) -> bool:
-    """Whether a power is that of its base by a known number: otherwise only underflow makes it 0."""
+    """Whether a power is that of its base by a known number:
+    otherwise only underflow makes it 0.
+    """
     return power.value("y").is_number and power.value("y").const > 0
 
 

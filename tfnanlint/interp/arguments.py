@@ -133,7 +133,11 @@ def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
     of_object, name = name.startswith("self."), re.escape(name.removeprefix("self."))
     # behind the name: what begins with letters is found ten times as fast
     owner = rf"(?<=\.{name})" if of_object else rf"(?<!\w{name})"
-    changing = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)|\.(?:append|extend|insert|update|setdefault|add|pop|popitem|remove|clear|sort|reverse)\b)"
+    changing = (
+        r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)"
+        r"|\.(?:append|extend|insert|update|setdefault"
+        r"|add|pop|popitem|remove|clear|sort|reverse)\b)"
+    )
     reading = (
         rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b"
         if not stores

@@ -82,7 +82,8 @@ def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
     `eps if eps is not None else 1e-7`): taken for one itself, small and positive.
     """
     note = Note(
-        f"'{point.module.source.segment(node)}' is taken for a small positive number by what stands in for it",
+        f"'{point.module.source.segment(node)}' is taken for a small positive number by "
+        "what stands in for it",
         node,
         point.module.source,
     )
@@ -90,7 +91,9 @@ def fallback(instead: Value, node: ast.expr, point: Point) -> Value:
 
 
 def resolve(ev: Evaluator, node: ast.expr, point: Point) -> str | None:
-    """Canonical dotted name of a name or attribute chain that leads to an import; None otherwise."""
+    """Canonical dotted name of a name or attribute chain that leads to an import;
+    None otherwise.
+    """
     if point.over is not None:
         return _resolve(ev, node, point, 0)
     scope = point.scope

@@ -190,7 +190,9 @@ class Variables:
         ]
 
     def _prepared(self, ev: Evaluator, owner: Instance) -> Value | None:
-        """The numbers that `_prepare_local` of an optimizer computes for all variables of a step."""
+        """The numbers that `_prepare_local` of an optimizer computes
+        for all variables of a step.
+        """
         items: dict[str, Value] = {}
         for cls in reversed(ev.lineage(owner.cls)):
             method = cls.methods.get("_prepare_local")
@@ -351,7 +353,9 @@ class Variables:
     def _all_changes(
         self, ev: Evaluator, module: Module
     ) -> list[tuple[ast.expr, str, Binding, Point]]:
-        """Every assignment to a variable in a file: its target, how it combines, and what is given."""
+        """Every assignment to a variable in a file: its target, how it combines,
+        and what is given.
+        """
         if module not in self.changes:
             changes = self.changes[module] = []
             for name, sign in VARIABLE_CHANGES.items():
@@ -362,7 +366,9 @@ class Variables:
         return self.changes[module]
 
     def _makers(self, ev: Evaluator, target: Any, point: Point, depth: int) -> set[ast.Call]:
-        """The calls that may have made what an expression stands for, as names and attributes tell."""
+        """The calls that may have made what an expression stands for,
+        as names and attributes tell.
+        """
         if isinstance(target, ast.Call):
             return {target}
         if isinstance(target, ast.Name):

@@ -111,7 +111,9 @@ def hover(
     markdown: bool,
     proved: Callable[[Finding], Verdict | None],
 ) -> types.Hover | None:
-    """All that is known about the findings at a position; `proved` gives what executing has shown."""
+    """All that is known about the findings at a position;
+    `proved` gives what executing has shown.
+    """
     here = [replace(one, verdict=proved(one)) for one in at(answer, uri, position)]
     if not here:
         return None

@@ -12,7 +12,8 @@ import re
 # Cell magics whose body is Python that runs in the notebook, or as a program of its own.
 _PYTHON_BODY = frozenset(
     """
-    time timeit capture prun python python3 pypy debug memit mprun lprun snakeviz heat scalene pyinstrument notify wandb ipytest
+    time timeit capture prun python python3 pypy debug memit mprun lprun snakeviz heat scalene
+    pyinstrument notify wandb ipytest
     skip_if_tests
 """.split()
 )
@@ -20,8 +21,9 @@ _PYTHON_LINE = frozenset("time timeit prun memit mprun lprun snakeviz".split())
 
 # Commands that IPython takes without `%` when they are all of a cell.
 _AUTOMAGIC = re.compile(
-    r"\s*(?:pip|conda|mamba|micromamba|uv|cd|ls|ll|dir|mkdir|rmdir|rm|cp|mv|cat|less|more|man|env|set_env|matplotlib|pylab|load|"
-    r"load_ext|reload_ext|run|time|timeit|pwd|who|whos|reset|history|hist|pdb|tensorboard)\b(?!\s*[=(.\[])"
+    r"\s*(?:pip|conda|mamba|micromamba|uv|cd|ls|ll|dir|mkdir|rmdir|rm|cp|mv|cat|less|more|man|env|"
+    r"set_env|matplotlib|pylab|load|load_ext|reload_ext|run|time|timeit|pwd|who|whos|reset|history|"
+    r"hist|pdb|tensorboard)\b(?!\s*[=(.\[])"
 )
 _CELL_MAGIC = re.compile(
     r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?P<mark>%%)["

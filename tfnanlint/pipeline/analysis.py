@@ -241,7 +241,9 @@ def _allowance(source: Source) -> float:
 
 
 def _harmless(node: ast.BinOp) -> bool:
-    """Division by a number that is written there and is not 0, and text with its fields filled in."""
+    """Division by a number that is written there and is not 0,
+    and text with its fields filled in.
+    """
     if type(node.op) not in _DIVISIONS:
         return False
     text = (
@@ -579,8 +581,8 @@ class File:
             "internal-error",
             self.module.source.path,
             span,
-            f"rule {rule.code} failed here ({type(error).__name__}: {error}; {where.filename}:{where.lineno}); "
-            "please report it",
+            f"rule {rule.code} failed here ({type(error).__name__}: {error}; "
+            f"{where.filename}:{where.lineno}); please report it",
             Certainty.MUST,
         )
 
@@ -675,7 +677,9 @@ class File:
         return self._renaming[name]
 
     def _bound(self, name: str) -> bool:
-        """Whether the text of the file may bind a name to something else than a function or class."""
+        """Whether the text of the file may bind a name to something else than
+        a function or class.
+        """
         text = self.module.source.text
         if len(self._renaming) < _MANY_NAMES:
             return any(_binds(text, place, place + len(name)) for place in _places(text, name))

@@ -86,7 +86,9 @@ def check(
 
 
 def opened(path: str, data: bytes) -> Source:
-    """The source in the bytes of a file, or the module in those of a notebook. Raises `Unreadable`."""
+    """The source in the bytes of a file, or the module in those of a notebook.
+    Raises `Unreadable`.
+    """
     if not path.endswith(NOTEBOOK):
         return Source.from_bytes(path, data)
     from tfnanlint.notebook.document import Notebook

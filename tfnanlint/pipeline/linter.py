@@ -388,5 +388,8 @@ def failure(path: str, error: Exception) -> Checked:
     source = Source(path, "")
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
-    text = f"the analysis failed: {type(error).__name__}: {error}{place}; this is a bug of tfnanlint, please report it"
+    text = (
+        f"the analysis failed: {type(error).__name__}: {error}{place}; "
+        "this is a bug of tfnanlint, please report it"
+    )
     return Checked(source, (notices.INTERNAL.finding(source, Span(0, 0), text),))

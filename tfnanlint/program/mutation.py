@@ -40,10 +40,12 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, outward, rounded
 
 CHANGING: Final = frozenset(
-    "append extend insert add update pop remove clear setdefault appendleft fill sort reverse".split()
+    "append extend insert add update pop remove clear setdefault appendleft "
+    "fill sort reverse".split()
 )
 _VIEWS: Final = frozenset(
-    "reshape ravel view squeeze transpose swapaxes asarray atleast_1d atleast_2d expand_dims".split()
+    "reshape ravel view squeeze transpose swapaxes asarray "
+    "atleast_1d atleast_2d expand_dims".split()
 )
 _UNIFORM: Final = frozenset(
     "zeros ones full empty zeros_like ones_like full_like empty_like".split()
@@ -59,7 +61,10 @@ _PARTING: Final = frozenset((ast.Slice, ast.Tuple))
 SOME = slice(None, None, 0)  # elements of a list at unknown places
 _MAKING = frozenset(
     f"np.{name}"
-    for name in "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel reshape".split()
+    for name in (
+        "array asarray zeros ones full arange linspace eye zeros_like ones_like full_like ravel "
+        "reshape".split()
+    )
 )
 _MAX = 64  # bindings looked at for the object that a name stands for
 

@@ -205,7 +205,8 @@ def _read(path: str, known: Source | None) -> tuple[Source | None, str]:
 
 
 _IMPORTS = re.compile(
-    rb"[ \t]*(?:from[ \t]+(\w*)[\w.]*[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)|(?:from|import)[ \t][^\n]*)"
+    rb"[ \t]*(?:from[ \t]+(\w*)[\w.]*[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)"
+    rb"|(?:from|import)[ \t][^\n]*)"
 )
 _ELSEWHERE = frozenset(map(str.encode, FOREIGN))
 _WORD = re.compile(rb"\w+")

@@ -1,5 +1,5 @@
-"""Output formats, one module each. Text that a file or its name supplies is escaped before a person's
-terminal sees it.
+"""Output formats, one module each. Text that a file or its name supplies is escaped before a
+person's terminal sees it.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ _FORMATS = {
 FORMATS = tuple(_FORMATS)
 PEOPLE = ("full", "concise", "grouped")
 MAX_MESSAGE = 500
-# Where the repository can be read, with a slash at the end. It is not published yet: reports have no
-# links to pages, and `tfnanlint explain CODE` prints them anywhere.
+# Where the repository can be read, with a slash at the end. It is not published yet: reports have
+# no links to pages, and `tfnanlint explain CODE` prints them anywhere.
 ADDRESS = ""
 
 # Control characters, and the invisible ones that reorder or hide text: bidirectional marks and
 # overrides, zero-width characters, line and paragraph separators, tags; and lone surrogates, which
 # stand for undecodable bytes of a name.
 _UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 # What makes a name look like more than one: the row and column of a finding, and blanks that fill
@@ -68,7 +69,9 @@ _COLOURS = {
 
 
 def escape(text: str) -> str:
-    r"""Text with every control and invisible character written as Python writes it, as in `\x1b`."""
+    r"""Text with every control and invisible character written as Python writes it,
+    as in `\x1b`.
+    """
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 

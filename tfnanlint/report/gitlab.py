@@ -43,7 +43,9 @@ def _issue(finding: Finding, checked: Checked, path: str, mark: str) -> dict[str
     value = f" (value: {escape(finding.range)})" if finding.range else ""
     return {
         # GitLab does not show `check_name`.
-        "description": f"{finding.code} {in_cell(checked.source, finding.span)}{message(finding)}{value}",
+        "description": (
+            f"{finding.code} {in_cell(checked.source, finding.span)}{message(finding)}{value}"
+        ),
         "check_name": finding.code,
         "fingerprint": digest(path, mark),
         "severity": _SEVERITIES[severity(finding)],

@@ -93,4 +93,7 @@ def _link(path: str, row: int) -> str:
     if not (server and repository and commit) or path.startswith("/") or path == "-":
         return ""
     plain = "?plain=1" if path.endswith(".ipynb") else ""  # Rendered notebooks have no lines.
-    return f"{server}/{quote(repository)}/blob/{quote(commit)}/{quote(os.fsencode(path))}{plain}#L{row}"
+    return (
+        f"{server}/{quote(repository)}/blob/{quote(commit)}"
+        f"/{quote(os.fsencode(path))}{plain}#L{row}"
+    )

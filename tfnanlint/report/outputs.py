@@ -41,7 +41,8 @@ def wanted(
     if len(plain) > 1:
         names = " and ".join(one.name for one in plain)
         raise ConfigError(
-            f"--output-format: {names} cannot both be printed; give all but one a file, as in `{plain[0].name}=FILE`"
+            f"--output-format: {names} cannot both be printed; give all but one a file, "
+            f"as in `{plain[0].name}=FILE`"
         )
     if file is not None:
         if not plain:
@@ -57,7 +58,8 @@ def _one(text: str) -> Wanted:
     name, equals, path = text.strip().partition("=")
     if name not in FORMATS:
         raise ConfigError(
-            f"--output-format: unknown format `{name}`{hint(name, FORMATS)}; known: {', '.join(FORMATS)}"
+            f"--output-format: unknown format `{name}`{hint(name, FORMATS)}; "
+            f"known: {', '.join(FORMATS)}"
         )
     if equals and not path:
         raise ConfigError(f"--output-format: `{text}` names no file")

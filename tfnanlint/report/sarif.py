@@ -95,12 +95,18 @@ class Sarif:
                 **_SETTINGS,
             }
         )
-        return f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n{run[:-1]}, "results": [\n{lines}\n]}}\n]}}\n'
+        return (
+            f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
+            f'{run[:-1]}, "results": [\n{lines}\n]}}\n]}}\n'
+        )
 
     def _invocation(self, kept: int) -> dict[str, Any]:
         said = list(self._failures)
         if kept < len(self._results):
-            text = f"{len(self._results) - kept} of {len(self._results)} findings are left out, the least sure ones: GitHub refuses more."
+            text = (
+                f"{len(self._results) - kept} of {len(self._results)} findings are left out, "
+                "the least sure ones: GitHub refuses more."
+            )
             said.append({"level": "warning", "message": {"text": text}})
         return {
             "executionSuccessful": not self._failures,

@@ -77,7 +77,8 @@ def rewrite_many(
         in_string = any(isinstance(outer, ast.JoinedStr) for outer in path)
         if in_string and set("'\"\\\n\r#") & set(text) - set(source.segment(node)):
             raise NoFix(
-                "before Python 3.12 the fix cannot stand in an f-string: move the expression out of it"
+                "before Python 3.12 the fix cannot stand in an f-string: "
+                "move the expression out of it"
             )
         edits.append(
             _renamed(source, path, node, template, holes, speller)

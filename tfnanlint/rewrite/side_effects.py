@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 # Calls that change variables which they are handed, or of which they know.
 _CHANGING = frozenset(
-    """apply_gradients minimize assign assign_add assign_sub update update_add update_sub scatter_update scatter_nd_update
-    scatter_add scatter_sub train_on_batch fit set_weights load_weights copyto fill_diagonal shuffle""".split()
+    """apply_gradients minimize assign assign_add assign_sub update update_add update_sub
+    scatter_update scatter_nd_update
+    scatter_add scatter_sub train_on_batch fit set_weights load_weights copyto fill_diagonal
+    shuffle""".split()
 )
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -221,7 +223,8 @@ def _reads_only(call: ast.Call) -> bool:
 
 
 _READING = frozenset(
-    """numpy get_shape set_shape read_value value astype sum mean max min reshape copy item tolist ravel flatten transpose std var
+    """numpy get_shape set_shape read_value value astype sum mean max min reshape copy item tolist
+    ravel flatten transpose std var
     any all argmax argmin dot eval get items keys values""".split()
 )
 

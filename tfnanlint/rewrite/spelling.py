@@ -76,7 +76,10 @@ FORMS: Final = {
     "tf.math.log_sigmoid": ("-tf.math.softplus(-{x})",),
 }
 _HOPS: Final = 6
-_TIED: Final = "the fix needs '{}', which Keras alone does not have; TensorFlow would tie this file to one backend"
+_TIED: Final = (
+    "the fix needs '{}', which Keras alone does not have; "
+    "TensorFlow would tie this file to one backend"
+)
 
 
 class Use(NamedTuple):
@@ -236,7 +239,9 @@ class Speller:
         return libraries <= {"tf2", "keras3"}
 
     def reworded(self, template: str, site: Site) -> str:
-        """A template without the names that cannot be spelled at a site, where one of `FORMS` can."""
+        """A template without the names that cannot be spelled at a site,
+        where one of `FORMS` can.
+        """
         for name, forms in FORMS.items():
             if name in template:
                 for form in (template, *[in_form(template, name, form) for form in forms]):

@@ -142,8 +142,8 @@ class _NoForm(Exception):
 
 @dataclass
 class _Sum:
-    """Terms with coefficients, and a number. `stable`: an exponential, a softmax or a similar op is no
-    longer computed.
+    """Terms with coefficients, and a number. `stable`: an exponential, a softmax or a similar op is
+    no longer computed.
     """
 
     terms: list[tuple[float, str]] = field(default_factory=list)
@@ -466,7 +466,9 @@ def _picks(site: Site) -> bool:
 
 
 def _unsplit(value: Value) -> bool:
-    """Whether a factor is a sum of what overflows or underflows, which would be computed as before."""
+    """Whether a factor is a sum of what overflows or underflows,
+    which would be computed as before.
+    """
     return _holds(
         value, lambda site, _: site.op.name in _ENDS and site.library not in ("np", "math"), 12
     )

@@ -17,7 +17,9 @@ _MOST = 200  # values that are looked at
 
 
 class Precision(NamedTuple):
-    """A dtype of floats; not `sure` where other runs, or other callers, may compute in another one."""
+    """A dtype of floats; not `sure` where other runs, or other callers,
+    may compute in another one.
+    """
 
     dtype: str
     sure: bool = True

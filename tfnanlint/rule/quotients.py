@@ -172,7 +172,9 @@ def least(here: Context, division: Site, param: str = "y") -> str:
 
 
 def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
-    """The form that is 0 where the divisor is 0: the quotient stays as it is wherever it is finite."""
+    """The form that is 0 where the divisor is 0:
+    the quotient stays as it is wherever it is finite.
+    """
     template = _NO_NAN.get(division.op.name)
     if (
         template is None

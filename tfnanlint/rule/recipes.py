@@ -700,7 +700,9 @@ def stands_in(site: Site, node: ast.AST) -> bool:
 
 
 def small(eps: str, root: Site) -> bool:
-    """Whether a number is small against all that may stand under a root, as far as its bounds say."""
+    """Whether a number is small against all that may stand under a root,
+    as far as its bounds say.
+    """
     x = root.value(root.op.main)
     return float(eps) * 1e4 < (x.hi if root.op.name in WRITTEN_ROOTS else max(x.hi, -x.lo) ** 2)
 
@@ -714,7 +716,10 @@ def cost_of(root: Site, eps: str) -> str:
         if (root.op.name in DEVIATIONS)
         else "the root of 0"
     )
-    return f"{what} becomes {rooted(eps)}; other results change by less, and the gradient of small results is smaller"
+    return (
+        f"{what} becomes {rooted(eps)}; other results change by less, "
+        "and the gradient of small results is smaller"
+    )
 
 
 def roots(value: Value) -> list[Site]:

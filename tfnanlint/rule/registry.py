@@ -323,7 +323,9 @@ class Context:
         return node in self.module.discarded and node not in self.source.displayed
 
     def around(self, node: ast.AST) -> list[ast.AST]:
-        """What stands around a node in its function: expressions and statements, innermost first."""
+        """What stands around a node in its function: expressions and statements,
+        innermost first.
+        """
         around = self.module.outer.get(node)
         if around is None:
             path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
@@ -400,8 +402,8 @@ class Context:
         return goes_into(site, self.interpreter, DRAWS)
 
     def only_ranked(self, site: Site) -> bool:
-        """Whether what a site gives only ends in a ranking (`tf.argmax`) or a draw, where Inf is one
-        number like any other.
+        """Whether what a site gives only ends in a ranking (`tf.argmax`) or a draw, where Inf is
+        one number like any other.
         """
         return goes_into(site, self.interpreter, RANKINGS)
 
@@ -441,7 +443,9 @@ class Context:
         return self.module.assertions.about(site, param, self.around(site.node), lineage)
 
     def tested(self, site: Site, param: str) -> bool:
-        """Whether a test that holds where a site stands leaves no 0 in what arrives at a parameter."""
+        """Whether a test that holds where a site stands leaves no 0
+        in what arrives at a parameter.
+        """
         return leaves_no_zero(site, param, self.around(site.node), self.module, self.interpreter)
 
     def visible(self, producer: Site, site: Site) -> bool:

@@ -33,7 +33,9 @@ class Unreadable(Exception):
 
 
 class Uneditable(Exception):
-    """Edits of a text cannot be carried over to the file that it stands for; the message says why."""
+    """Edits of a text cannot be carried over to the file that it stands for;
+    the message says why.
+    """
 
 
 class Location(NamedTuple):
@@ -494,7 +496,9 @@ class Source:
 
     @cached_property
     def _calls(self) -> dict[str, list[int]]:
-        """The places of every name that stands before a parenthesis, as `rows.called` gives them."""
+        """The places of every name that stands before a parenthesis,
+        as `rows.called` gives them.
+        """
         return rows.called(self.text)
 
     def line_text(self, row: int) -> str:
@@ -572,5 +576,7 @@ class Source:
         return 1
 
     def edited(self, text: str, edits: Iterable[Edit]) -> Source:
-        """The same file with `text`, which is what `edits` make of this one's. Raises `Uneditable`."""
+        """The same file with `text`, which is what `edits` make of this one's.
+        Raises `Uneditable`.
+        """
         return Source(self.path, text, self.encoding)

@@ -19,13 +19,17 @@ _BEFORE_OPERANDS = frozenset(
 )
 # The characters of code, from the commonest to the rarest, as counted in 30 million of them; what
 # is not here is rarer.
-_COMMON = " etsairnol_\npdcfmu.h,g=)(b\"y:vwkx'[1]Tz0#N2A`-SIELqRCDFO/3*MPj>54BUVG6+W{}8KH@Y%97X\\;<Q!Z|J^?&$~"
+_COMMON = (
+    " etsairnol_\npdcfmu.h,g=)(b\"y:vwkx'[1]Tz0#N2A`-SIELqRCDFO"
+    "/3*MPj>54BUVG6+W{}8KH@Y%97X\\;<Q!Z|J^?&$~"
+)
 _LONG = 10  # characters
 _TRIPLE = ('"""', "'''")
 # A comment; a string with fields in it, which are code, and the rest of its row; any other string,
 # with the sign that fills it in.
 _QUOTED = re.compile(
-    r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?"""
+    r"""#.*|([fF][rR]?["'].*|[rR][fF]["'].*)"""
+    r"""|(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:[ \t]*%(?!=))?"""
 )
 # in a text that is read from its end: there nothing is tried that is no call
 _CALLED = re.compile(r"\(\s*(\w+)")

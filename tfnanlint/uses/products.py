@@ -26,7 +26,8 @@ _CASTS = frozenset(CASTS)
 _SIGNS = frozenset(NEGATIONS)
 # What makes other numbers of those that it is given.
 _ENDING = frozenset(
-    "reduce_sum reduce_mean reduce_max reduce_min exp log sqrt square abs cast maximum minimum clip_by_value pow add subtract divide".split()
+    "reduce_sum reduce_mean reduce_max reduce_min exp log sqrt square abs cast maximum minimum "
+    "clip_by_value pow add subtract divide".split()
 )
 
 Factor = tuple[Site, str, bool]  # a product, its parameter, and whether the negative arrives there

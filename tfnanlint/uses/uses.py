@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 # these, NaN is "no".
 COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES) | frozenset(
     "isclose categorical shape size rank zeros_like ones_like "
-    "assert_less assert_less_equal assert_greater assert_greater_equal assert_equal assert_near".split()
+    "assert_less assert_less_equal assert_greater assert_greater_equal "
+    "assert_equal assert_near".split()
 )
 # of logits, of which -Inf is one like any other
 DRAWS: Final = frozenset(("categorical", "multinomial"))
@@ -47,8 +48,9 @@ CUTS: Final = (
     COMPARISONS
     | _STARTED
     | frozenset(
-        "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int bool in_top_k add_metric update_state "
-        "bernoulli sample_bernoulli non_max_suppression one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
+        "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int "
+        "bool in_top_k add_metric update_state bernoulli sample_bernoulli non_max_suppression "
+        "one_hot to_int32 to_int64 numpy stop_gradient assign assign_add assign_sub".split()
     )
 )
 # What puts a number on the screen; a rewritten one would no longer be what its label says.
@@ -185,7 +187,9 @@ class Endings:
         return named.get(node, [])
 
     def assigned(self, node: ast.AST) -> str | None:
-        """The one path that the statement around an expression assigns; None for several or none."""
+        """The one path that the statement around an expression assigns;
+        None for several or none.
+        """
         paths = self.paths(node)  # a branch and what follows it may hold one binding both
         return paths.pop() if len(paths) == 1 else None
 

@@ -261,7 +261,10 @@ class Value:
         return text
 
     def __repr__(self) -> str:
-        return f"<Value {self.kind} {self} {self.dtype or '?'}{' nan' if self.nan else ''}{' inf' if self.inf else ''}>"
+        return (
+            f"<Value {self.kind} {self} {self.dtype or '?'}"
+            f"{' nan' if self.nan else ''}{' inf' if self.inf else ''}>"
+        )
 
 
 class Note:
@@ -269,11 +272,11 @@ class Note:
 
     With an `index` it is one of the results of the op application `parent`. `passed` marks a
     parameter whose callers are in the project, but pass values that could not be followed; `outer`
-    one that Keras fills, `data` with data; `computed` what a call gives that was not followed; `half` is the dtype of
-    16 bits that one of the values joined has. `parameter` is the name of a parameter, `path` the
-    access path of what is read (`self.kernel`, `data['y']`), `default` the text that one of which
-    nothing is known has by default, or NOUGHT. `joined` are the origins of all values that arrive
-    here, of which `parent` is one, `options` the values where they are few.
+    one that Keras fills, `data` with data; `computed` what a call gives that was not followed;
+    `half` is the dtype of 16 bits that one of the values joined has. `parameter` is the name of a
+    parameter, `path` the access path of what is read (`self.kernel`, `data['y']`), `default` the
+    text that one of which nothing is known has by default, or NOUGHT. `joined` are the origins of
+    all values that arrive here, of which `parent` is one, `options` the values where they are few.
     """
 
     __slots__ = (

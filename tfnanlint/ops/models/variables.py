@@ -196,9 +196,10 @@ op(
 )
 op(
     "tf.get_variable",
-    "slim.variable slim.model_variable tf.contrib.framework.variable tf.contrib.framework.model_variable",
-    "name shape dtype initializer regularizer trainable collections caching_device partitioner validate_shape "
-    "use_resource custom_getter constraint",
+    "slim.variable slim.model_variable tf.contrib.framework.variable "
+    "tf.contrib.framework.model_variable",
+    "name shape dtype initializer regularizer trainable collections caching_device partitioner "
+    "validate_shape use_resource custom_getter constraint",
     lambda site: variable(site, _start(site, "initializer"), dtype_given(site, "float32")),
     untested="its value depends on training",
     pure=False,
@@ -292,7 +293,8 @@ op(
 )
 op(
     "K.get_value",
-    "K.eval K.batch_get_value ops.convert_to_numpy keras.ops.convert_to_numpy tf.get_static_value tf.make_ndarray",
+    "K.eval K.batch_get_value ops.convert_to_numpy keras.ops.convert_to_numpy tf.get_static_value "
+    "tf.make_ndarray",
     "x",
     t.passes("x"),
     passes="x",
@@ -301,8 +303,8 @@ op(
 op(
     "tf.train.get_or_create_global_step",
     "tf.train.get_global_step tf.train.create_global_step tf.train.global_step "
-    "slim.get_or_create_global_step slim.get_global_step tf.contrib.framework.get_or_create_global_step "
-    "tf.contrib.framework.get_global_step",
+    "slim.get_or_create_global_step slim.get_global_step "
+    "tf.contrib.framework.get_or_create_global_step tf.contrib.framework.get_global_step",
     "graph",
     t.ranged(0.0, INF, dtype="int64"),
     untested="counts training steps",
@@ -363,7 +365,8 @@ op(
 )
 op(
     "tf.TensorSpec",
-    "keras.KerasTensor keras.InputSpec keras.layers.InputSpec tf.SparseTensorSpec tf.RaggedTensorSpec",
+    "keras.KerasTensor keras.InputSpec keras.layers.InputSpec tf.SparseTensorSpec "
+    "tf.RaggedTensorSpec",
     "shape dtype name",
     lambda site: unknown("unknown"),
     untested="describes a tensor, is none",
@@ -371,8 +374,9 @@ op(
 op(
     "tf.decode_raw",
     "tf.io.decode_raw tf.parse_single_example tf.io.parse_single_example tf.parse_example "
-    "tf.io.parse_example tf.read_file tf.io.read_file tf.decode_csv tf.io.decode_csv tf.string_to_number "
-    "tf.strings.to_number tf.train.batch tf.train.shuffle_batch tf.data.make_one_shot_iterator tf.io.parse_tensor",
+    "tf.io.parse_example tf.read_file tf.io.read_file tf.decode_csv tf.io.decode_csv "
+    "tf.string_to_number tf.strings.to_number tf.train.batch tf.train.shuffle_batch "
+    "tf.data.make_one_shot_iterator tf.io.parse_tensor",
     "x dtype",
     t.anything,
     untested="data from outside",
@@ -436,8 +440,8 @@ initializer("VarianceScaling", "scale mode distribution seed dtype", -INF, INF, 
 op(
     "tf.contrib.layers.xavier_initializer",
     "slim.xavier_initializer tf.contrib.layers.variance_scaling_initializer "
-    "slim.variance_scaling_initializer tf.contrib.layers.xavier_initializer_conv2d slim.xavier_initializer_conv2d "
-    "tf.uniform_unit_scaling_initializer",
+    "slim.variance_scaling_initializer tf.contrib.layers.xavier_initializer_conv2d "
+    "slim.xavier_initializer_conv2d tf.uniform_unit_scaling_initializer",
     "uniform seed dtype",
     _called("initializer", "xavier", lambda x, call: unknown("tensor")),
     untested="TensorFlow 1 only",
@@ -569,7 +573,8 @@ for _name, _params in _OPTIMIZERS.items():
         f"tf.optimizers.{_name} keras.optimizers.legacy.{_name} keras.optimizers.{_name}V2",
         " ".join(
             dict.fromkeys(
-                f"learning_rate {_params} weight_decay clipnorm clipvalue global_clipnorm lr decay name".split()
+                f"learning_rate {_params} weight_decay clipnorm clipvalue global_clipnorm "
+                "lr decay name".split()
             )
         ),
         _object("optimizer"),
@@ -598,8 +603,9 @@ for _name in (
 op(
     "tf.train.Optimizer",
     "tf.train.experimental.enable_mixed_precision_graph_rewrite "
-    "keras.mixed_precision.LossScaleOptimizer keras.mixed_precision.experimental.LossScaleOptimizer "
-    "tf.contrib.opt.AdamWOptimizer tf.contrib.opt.NadamOptimizer",
+    "keras.mixed_precision.LossScaleOptimizer "
+    "keras.mixed_precision.experimental.LossScaleOptimizer tf.contrib.opt.AdamWOptimizer "
+    "tf.contrib.opt.NadamOptimizer",
     "optimizer",
     _object("optimizer"),
     pure=False,
@@ -661,7 +667,8 @@ op(
 )
 op(
     "method.minimize",
-    "method.apply_gradients method.watch method.reset_states method.reset_state method.update_state",
+    "method.apply_gradients method.watch method.reset_states method.reset_state "
+    "method.update_state",
     "self loss *rest",
     lambda site: number(None),
     untested="gives no value",
@@ -703,9 +710,9 @@ op(
 op(
     "tf.summary.scalar",
     "tf.summary.histogram tf.summary.image tf.summary.audio tf.summary.text tf.summary.merge "
-    "tf.summary.merge_all tf.scalar_summary tf.histogram_summary tf.image_summary tf.merge_all_summaries "
-    "tf.contrib.summary.scalar tf.contrib.summary.histogram tf.contrib.summary.image tf.summary.tensor_summary "
-    "tf.summary.write",
+    "tf.summary.merge_all tf.scalar_summary tf.histogram_summary tf.image_summary "
+    "tf.merge_all_summaries tf.contrib.summary.scalar tf.contrib.summary.histogram "
+    "tf.contrib.summary.image tf.summary.tensor_summary tf.summary.write",
     "name data *rest",
     lambda site: unknown("string"),
     main="data",

@@ -73,7 +73,9 @@ def _by_the_extreme(site: Site, test: Site) -> bool:
 
 
 def _extreme(bound: Value, elements: Value, site: Site, *names: str) -> bool:
-    """Whether a bound is the largest or smallest of the elements along the axis that is summed up."""
+    """Whether a bound is the largest or smallest of the elements along the axis
+    that is summed up.
+    """
     extreme = made_by(bound, *names, aligned=True)
     return extreme is not None and same(extreme.value("x"), elements) and one_axis(site, extreme)
 
