@@ -37,6 +37,7 @@ def fields(finding):
 
 
 @pytest.mark.parametrize("rule", fixture_sizes.rules())
+@pytest.mark.slow
 def test_fixes_made_later_are_those_made_at_once(rule, monkeypatch):
     path = repository.fixture(rule)
     source = Source.from_bytes(path.name, path.read_bytes())
@@ -125,6 +126,7 @@ def test_what_fixes_are_made_from_is_let_go():
     assert checking.repaired(checking.checked.findings[0]).fixes == ()
 
 
+@pytest.mark.slow
 def test_nothing_is_left_that_only_the_cyclic_collector_frees():
     """The command line switches that off: a module that is kept keeps its tree, and a run would
     hold all that it has read.

@@ -434,6 +434,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
+@pytest.mark.slow
 def test_messages_quote_a_bounded_part_of_the_configuration(tmp_path, name):
     (tmp_path / "tfnanlint.toml").write_text(LONG[name])
     (tmp_path / "a.py").write_text("import tensorflow as tf\n")
@@ -536,6 +537,7 @@ def _put_somewhere(draw: random.Random, content: list) -> None:
         inner[key] = draw.choice(ODD)
 
 
+@pytest.mark.slow
 def test_an_entry_that_was_changed_anywhere_is_none_or_can_be_shown(tmp_path):
     text = f"{TF}def f(z, y):\n    p = tf.nn.softmax(z)\n    return y * tf.math.log(p)\n"
     cache, draw, shown = Forged(), random.Random(0), 0

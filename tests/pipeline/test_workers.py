@@ -153,6 +153,7 @@ def test_a_process_that_dies_hangs_or_grows_costs_one_file(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.slow
 def test_a_run_that_is_ended_ends_its_processes(tmp_path, how):
     for number in range(20):
         ill = "# hang\n" if number % 10 == 5 else ""

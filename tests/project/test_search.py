@@ -87,6 +87,7 @@ def rows_with(tree: ast.AST, operator: type[ast.operator]) -> Iterator[range]:
 
 @pytest.mark.parametrize("search, operator", [(powers, ast.Pow), (differences, ast.Sub)])
 @pytest.mark.parametrize("folder", ["fixtures", "tfnanlint", "rules", "tests", "benchmarks"])
+@pytest.mark.slow
 def test_no_operator_is_taken_for_another_use_of_its_sign(folder, search, operator):
     for path in sorted((repository.ROOT / folder).rglob("*.py")):
         source = Source.from_bytes(str(path), path.read_bytes())
@@ -131,6 +132,7 @@ def test_what_finds_pieces_of_text_finds_each_of_them_and_nothing_else():
 
 
 @pytest.mark.parametrize("folder", ["fixtures", "tfnanlint", "rules", "tests", "benchmarks"])
+@pytest.mark.slow
 def test_every_call_of_a_name_is_found_by_it(folder):
     """The rows are those that a search for the name and a parenthesis finds, whichever of both is
     asked.
@@ -276,6 +278,7 @@ def written(folder: str) -> Iterator[tuple[Source, list[tokenize.TokenInfo]]]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.slow
 def test_strings_in_three_quotes_are_where_python_sees_them(folder):
     told = 0
     for source, tokens in written(folder):
@@ -296,6 +299,7 @@ def test_strings_in_three_quotes_are_where_python_sees_them(folder):
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.slow
 def test_a_sign_outside_of_strings_and_comments_is_code(folder):
     """But for division by a number and for strings that are filled in."""
     looked_at = 0

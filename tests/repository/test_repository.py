@@ -298,6 +298,7 @@ def test_a_clean_file_compiles_few_patterns(tmp_path):
 # Generated text
 
 
+@pytest.mark.slow
 def test_docs_are_fresh():
     stale = [
         str(path.relative_to(ROOT))

@@ -88,7 +88,8 @@ class Differentiated(enum.Enum):
         )
 
 
-class Bound(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bound:
     """A name that a fix binds in `scope`: the span of a function or class, None for the module.
 
     `line` is the import that binds it, which fixes may share. With `new` the scope does not use the

@@ -15,7 +15,7 @@ import builtins
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -383,12 +383,12 @@ def clash(first: Bound, second: Bound) -> bool:
 
 def moved(bound: Bound, shift: Shift) -> Bound:
     """A binding in the text that edits make."""
-    return bound if bound.scope is None else bound._replace(scope=shift.span(bound.scope))
+    return bound if bound.scope is None else replace(bound, scope=shift.span(bound.scope))
 
 
 def back(bound: Bound, shift: Shift) -> Bound:
     """A binding of the text that edits make, in the text before."""
-    return bound if bound.scope is None else bound._replace(scope=shift.old(bound.scope))
+    return bound if bound.scope is None else replace(bound, scope=shift.old(bound.scope))
 
 
 # --------------------------------------------------------------------------------------------------
