@@ -180,11 +180,13 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
         modes=lost.modes,
         node=lost.total.node if inside else None,
         covers=[site.node],
-        kind="" if lost.folded or not is_of_sessions(here) else "last-of-first",
+        kind="" if lost.folded or not runs_in_first_version(here) else "tensorflow-1-only",
     )
 
 
-def is_of_sessions(here: Context) -> bool:
+def runs_in_first_version(here: Context) -> bool:
     """Whether a file runs in TensorFlow 1 only, of which only 1.15 reorders sums so."""
+    if here.calls("GradientTape"):
+        return False
     calls = [found for name in frameworks.SESSION_CALLS for found in here.calls(name)]
     return any(absorbed_epsilons.is_of_tensorflow(call, point) for call, point in calls)

@@ -135,13 +135,7 @@ def test_a_runner_calls_main(folder):
         ("import losses\n" + MAIN.format("getattr(losses, 'risky')(1)"), False),
         ("import losses, sys\n" + MAIN.format("getattr(losses, sys.argv[1])(1)"), False),
         ("from losses import risky as f\n" + MAIN.format("f(1)"), False),
-        ("import importlib\n" + USES + "    importlib.import_module('los' + 'ses')\n", True),
-        (
-            "import importlib\n"
-            + USES
-            + "    getattr(importlib.import_module('los' + 'ses'), input())\n",
-            False,
-        ),
+        ("import importlib\n" + USES + "    importlib.import_module('los' + 'ses')\n", False),
         ("from other import risky\n" + USES + "    risky(1)\n", True),
         ("from train import risky\n" + USES + "    risky(1)\n", False),  # it may have it
         ("import numpy as np\n" + USES + "    np.risky(1)\n", True),
@@ -257,21 +251,9 @@ def test_a_file_that_does_something_when_it_is_imported_is_part_of_its_importers
 def test_imports_of_other_packages_hand_nothing_on(folder):
     head = "from tensorflow.keras import losses as theirs\nprint(theirs)\n"
     assert reason(folder, "losses.py", {"losses.py": HEAD + RISKY + LIVE, "train.py": head + USES})
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ("print(losses)", True),  # no file has the name
-        ("print(vars(losses))", False),
-        ("print(getattr(losses, input()))", False),
-        ("print(losses, model.risky)", False),
-    ],
-)
-def test_who_is_handed_a_module_has_to_know_what_is_in_it(folder, given, found):
-    head = f"import losses\n{given}\n"
+    head = "import losses\nprint(losses)\n"
     files = {"losses.py": HEAD + RISKY + LIVE, "train.py": head + USES}
-    assert reason(folder, "losses.py", files) == (CALLED if found else "")
+    assert reason(folder, "losses.py", files) == ""
 
 
 def test_a_method_of_a_class_that_is_never_made_calls_nothing(folder):
@@ -414,7 +396,10 @@ def test_a_setup_of_extension_modules_is_no_package(folder):
         ("scripts/train.py", "packages=find_packages()", True),
         ("net/train.py", "packages=find_packages()", False),
         ("scripts/net/train.py", "packages=find_packages()", True),
+        ("train.py", "packages=find_packages(exclude=('tests', 'docs'))", True),
         ("train.py", "packages=find_packages(), py_modules=['train']", False),
+        ("train.py", "packages=find_packages() + ['tools']", False),
+        ("train.py", "packages=find_packages('src')", False),
         ("scripts/train.py", "packages=find_namespace_packages()", False),
         ("scripts/train.py", "package_dir={'': 'scripts'}, packages=find_packages()", False),
         ("scripts/train.py", "packages=['scripts']", False),

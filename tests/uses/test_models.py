@@ -47,10 +47,12 @@ def noted(folder, files):
         (TRAINED + HANDED.format("return model"), False),
         (TRAINED + HANDED.format("f(n - 1, model)"), False),
         (TRAINED + HANDED.format("train(model)"), False),
-        (TRAINED + HANDED.replace("f(1, made)", "f(*args, made)").format("model.fit()"), False),
+        (TRAINED + HANDED.replace("f(1, made)", "f(*args, made)").format("both.add(model)"), False),
         (TRAINED + "again = made\n", False),
         (TRAINED + "models = [made, other]\n", False),
         (TRAINED + "def f():\n    return made\n", False),
+        (TRAINED + "made.save('m')\n", False),  # who loads it may train it
+        (TRAINED + "@again\n" + HANDED.format("both.add(model)"), False),
         ("made.predict(x)\n", True),
         ("made.summary()\n", False),  # nothing is trained here: another file may do that
     ],
@@ -77,6 +79,7 @@ RETURNED = (
         ("def run():\n    made = build()\n    other.fit(made(x), y)\n\n\nrun()\n", True),
         ("def run():\n    made = build()\n    made.fit(x, y)\n\n\nrun()\n", False),
         ("other.fit(build().predict(x), y)\n", False),
+        ("made = also = build()\nother.fit(made.predict(x), y)\nalso.fit(x, y)\n", False),
     ],
 )
 def test_a_model_that_is_returned_is_followed(tmp_path, more, unused):

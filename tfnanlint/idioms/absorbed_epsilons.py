@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfnanlint.diagnostics.findings import Differentiated
-from tfnanlint.ops.frameworks import GRAPH_FUNCTIONS
+from tfnanlint.ops.frameworks import GRAPH_DECORATORS
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import ADDITIONS, FACTORS, OF_SHAPES
 from tfnanlint.program.scope import Imported, Point
@@ -165,9 +165,9 @@ def _is_compiled(site: Site, interpreter: Evaluator) -> bool:
 
 
 def _is_graph_function(site: Site) -> bool:
-    """Whether the function around a site is decorated with `tf.function`."""
+    """Whether the function around a site has a decorator that makes a graph of it."""
     function = site.point.scope.function if site.point is not None else None
-    return function is not None and not GRAPH_FUNCTIONS.isdisjoint(function.decorators)
+    return function is not None and not GRAPH_DECORATORS.isdisjoint(function.decorators)
 
 
 def _modes_of_loss(is_before: bool, is_read: bool) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from tfnanlint.values.value import WHOLE, Note, Value
 _FILL: Final = 1e4  # beyond this a number marks what is filled up
 _TESTS: Final = (*EQUALITIES, *GREATER, *LESS)
 _DEPTH: Final = 6
+_LEAVING_OUT: Final = ("tf.subtract", "tf.logical_not")
 _MOST: Final = 60  # values that are looked at
 _NUMBERS: Final = frozenset(("number", "string", "shape", "none", "dtype"))
 
@@ -61,7 +62,7 @@ def weakness_of_total(division: Site, divisor: Value) -> str:
         written = path_of(total.args[total.op.main]) if total.op.main in total.args else None
         if _weighs_tokens(division, mask, written or ""):
             return "token-mask"
-    return "data-mask" if _are_of_data(quantities.sums(divisor), division) else ""
+    return "data-mask" if _are_of_data(divisor, division) else ""
 
 
 def _is_of_rows(total: Site) -> bool:
@@ -69,10 +70,14 @@ def _is_of_rows(total: Site) -> bool:
     return total.given("axis") and total.const("axis", 0) is not None
 
 
-def _are_of_data(totals: list[Site], division: Site) -> bool:
-    """Whether each of some totals is of a mask that is made of data alone: of whole numbers, or of
-    what the dividend is multiplied with.
+def _are_of_data(divisor: Value, division: Site) -> bool:
+    """Whether a divisor adds up whole masks that are made of data alone: whole numbers, or what the
+    dividend is multiplied with. Of a single row a mask may well be empty.
     """
+    totals = quantities.sums(divisor)
+    is_less = made_by(plain(widest(plain(divisor))), "tf.subtract") is not None
+    if is_less or any(map(_is_of_rows, totals)):
+        return False
     masks = [total.value(total.op.main) for total in totals]
     is_weight = is_sum_of_mask(division)
     return bool(masks) and all([_is_mask(mask, is_weight) and is_of_data(mask) for mask in masks])
@@ -87,7 +92,8 @@ def _is_mask(value: Value, is_weight: bool) -> bool:
 
 def is_of_data(value: Value) -> bool:
     """Whether a value is computed from data and numbers of the program alone: no weights, no random
-    numbers, nothing of which it is not known where it comes from.
+    numbers, nothing of which it is not known where it comes from. What is left out of a mask is
+    none: a batch without padding, or without the first class, is ordinary.
     """
     walk = Walk(value, limit=_MOST)
     for part in walk:
@@ -103,16 +109,35 @@ def is_of_data(value: Value) -> bool:
                 return False
         elif site.op.name in DATA_TESTS:
             marks = [site.value(param) for param in site.args if param not in SETTINGS]
-            if any([names_weights(_name(mark)) for mark in marks]):
+            if site.op.name == "tf.equal" or not all(map(_may_be_mark, marks)):
                 return False
             walk.add([mark for mark in marks if site_behind(mark) is not None])
         elif site.op.name in LAMBDAS and "computed" in site.values:
             walk.add([site.values["computed"]])
         elif site.op.name not in FED_TO_LOSSES:
-            if not site.op.pure or site.op.starts or draws_tensor(site.op.name):
+            if not _hands_data_on(site):
                 return False
             walk.enter(site)
     return walk.is_complete
+
+
+def _hands_data_on(site: Site) -> bool:
+    """Whether an op makes a mask of data of such a mask: no variable, no random numbers, and not
+    what the mask leaves out.
+    """
+    if site.op.name in _LEAVING_OUT or draws_tensor(site.op.name):
+        return False
+    return site.op.pure and not site.op.starts
+
+
+def _may_be_mark(value: Value) -> bool:
+    """Whether what is compared for equality may be labels, ids, marks or lengths: not weights of
+    samples, predictions, or what a call gives that was not followed.
+    """
+    note, name = value.origin, _name(value)
+    if names_weights(name) or says_predicted(name):
+        return False
+    return not isinstance(note, Note) or not (note.computed or note.passed)
 
 
 def _is_data(value: Value) -> bool:

@@ -1,5 +1,5 @@
 """Vectors that are rarely 0 as a whole, and tensors that are rarely equal: outputs of layers that
-no activation cuts off, two networks with weights of their own, pictures.
+no activation cuts off, and two networks with weights of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS, VARIABLE_SCOPE
 from tfnanlint.ops.models.variables import starts_at_random
 from tfnanlint.ops.provenance import behind
-from tfnanlint.ops.relations.shapes import shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
@@ -30,13 +29,11 @@ from tfnanlint.values.value import Note, Value
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 _DEPTH: Final = 8
-_AXES_OF_PICTURE: Final = 3
 
 
 def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:
     """The kind of evidence that a sum or mean of squares is 0, as `kinds` names it: that of a
-    vector, "two-networks" of the difference of two networks' outputs, "picture-difference" of all
-    elements of two pictures; empty for others.
+    vector, "two-networks" of the difference of two networks' outputs; empty for others.
     """
     total = made_by(plain(radicand), *TOTALS, "tf.nn.l2_loss")
     if total is None:
@@ -45,8 +42,6 @@ def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) 
     vector = elements if total.op.name == "tf.nn.l2_loss" else _squared(elements)
     if vector is None:
         return ""
-    if made_by(vector, "tf.subtract", *DIFFERENCE_SQUARES) and _is_of_picture(total, elements):
-        return "picture-difference"
     if not total.given("axis"):
         return ""
     if _is_of_two_networks(vector, interpreter, around):
@@ -59,15 +54,6 @@ def weakness_of_vector(vector: Value) -> str:
     outputs; empty for others.
     """
     return "" if _free_layer(vector) is None else "layer-output"
-
-
-def _is_of_picture(total: Site, elements: Value) -> bool:
-    """Whether a total is of three axes or more: all elements of each picture, or of several."""
-    if not total.given("axis"):
-        shape = shape_of(elements)
-        return shape is not None and len(shape) >= _AXES_OF_PICTURE
-    axis = total.value("axis")
-    return isinstance(axis.obj, tuple) and len(axis.obj) >= _AXES_OF_PICTURE
 
 
 def _squared(value: Value) -> Value | None:

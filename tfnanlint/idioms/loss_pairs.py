@@ -76,15 +76,20 @@ def pairings(site: Site, interpreter: Engine) -> Iterator[Pairing]:
     return (pair for pair in pairs if not _is_looked_up(pair.predictions))
 
 
+def _is_given_table(layer: Layer) -> bool:
+    """Whether a layer looks rows up in a table that is not trained."""
+    return layer.name in LOOKUP_LAYERS and layer.site.const("trainable", True) is False
+
+
 def _is_looked_up(value: Value) -> bool:
-    """Whether a value is rows of a table, moved or not: no predictions, whatever takes them."""
+    """Whether a value is rows of a table that is not trained, moved or not: no predictions."""
     for _ in range(_LAYOUTS):
         origin = value.origin
         if not isinstance(origin, Site):
             return False
         if origin.library == "layer":
             layer = _layer(value)
-            return layer is not None and layer.name in LOOKUP_LAYERS
+            return layer is not None and _is_given_table(layer)
         if not origin.op.passes:
             return False
         value = origin.value(origin.op.passes)

@@ -69,7 +69,7 @@ CALL_METHODS: Final = frozenset(("call", "__call__"))
 # The object of TensorFlow that holds the flags of a program.
 FLAGS: Final = "FLAGS"
 # Decorators that make a graph of a function.
-GRAPH_FUNCTIONS: Final = frozenset(("function", "defun", "tf_function"))
+GRAPH_DECORATORS: Final = frozenset(("function", "defun", "tf_function"))
 # Decorators of libraries that hand the function on.
 TRANSPARENT: Final = frozenset(
     "function staticmethod classmethod property cached_property custom_gradient "
@@ -214,9 +214,9 @@ HANDING_LAYERS: Final = frozenset(
     (*RESHAPING_LAYERS, "keras.layers.Dropout", "keras.layers.Identity")
 )
 REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
-# Layers whose output is linear in their input, but for their activation.
-# Layers that look rows of a table up: what they give is no score of a class.
+# Layers that look rows of a table up.
 LOOKUP_LAYERS: Final = frozenset((LAYERS + "Embedding",))
+# Layers whose output is linear in their input, but for their activation.
 LINEAR_LAYERS: Final = frozenset(
     (
         *HANDING_LAYERS,
@@ -250,7 +250,7 @@ WITHOUT_LOSS: Final = frozenset(
         *PREDICT_METHODS,
         *TRAINED_WEIGHTS,
         *(
-            "predict_generator predict_classes predict_proba save save_weights to_json to_yaml "
+            "predict_generator predict_classes predict_proba save_weights to_json to_yaml "
             "get_config trainable add built"
         ).split(),
     )

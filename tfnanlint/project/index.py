@@ -214,6 +214,9 @@ _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", 
 _MODULES = re.compile(rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*=")
 _NAMES = re.compile(r"[^\W\d]\w*")
 _INIT = "__init__.py"
+_FOUND_PACKAGES = re.compile(
+    rb"\bpackages\s*=\s*[\w.]*\bfind_packages\(\s*(?:exclude\s*=\s*[(\[][^()\[\]]*[)\]]\s*)?\)\s*[,)]"
+)
 _RUNS_FILE = re.compile(r"^[ \t]*%run\b", re.M)  # a magic of notebooks
 
 
@@ -519,17 +522,19 @@ def _is_packaged(directory: str, top: str, is_package: bool | None = None) -> bo
     if _PACKAGED.search(_bytes(os.path.join(directory, "pyproject.toml"))):
         return True
     builder = os.path.join(directory, "setup.py")
-    if _packages_python(builder) and (is_package or not _finds_packages(_bytes(builder))):
+    if _packages_python(builder) and (is_package or not _finds_packages(directory)):
         return True
     above = os.path.dirname(directory)
     is_package = is_package is not False and _is_file(os.path.join(directory, _INIT))
     return directory.startswith(top + os.sep) and _is_packaged(above, top, is_package)
 
 
-def _finds_packages(setup: bytes) -> bool:
-    """Whether a `setup.py` takes in what `find_packages` finds below its own folder alone."""
+def _finds_packages(folder: str) -> bool:
+    """Whether the `setup.py` of a folder takes in what `find_packages()` finds below it alone."""
+    setup, more = (_bytes(os.path.join(folder, name)) for name in ("setup.py", "setup.cfg"))
     others = (b"package_dir", b"py_modules", b"namespace", b"scripts")
-    return b"find_packages(" in setup and not any(word in setup for word in others)
+    is_said_elsewhere = b"[options" in more or any(word in setup for word in others)
+    return _FOUND_PACKAGES.search(setup) is not None and not is_said_elsewhere
 
 
 @lru_cache(maxsize=65536)

@@ -203,10 +203,6 @@ class Outline:
                 self._read(bisect_right(self._line_starts, place))
         return self._uses.get(name, [])
 
-    def definitions_of(self, name: str) -> int:
-        """How many definitions have a name, in whatever class or function."""
-        return sum(definition.name == name for definition in self.definitions.values())
-
     def handed_on(self, word: str) -> list[str]:
         """The packages from which names are imported, as the last word of their imports, that are
         loaded by themselves and not for an attribute.
@@ -237,11 +233,6 @@ class Outline:
     def gets(self) -> bool:
         """Whether it finds attributes by text that is computed."""
         return self._is("gets")
-
-    @property
-    def gets_of_modules(self) -> bool:
-        """Whether it finds, by text that is computed, what modules have that it found so, too."""
-        return not self._is("gets") and "gets_of_modules" in self._flags
 
     @property
     def starts_main(self) -> bool:
@@ -382,8 +373,6 @@ class Outline:
                 self._use(part, owner, True, "")
         elif len(node.args) < 2 or not self._is_found_module(node.args[0]):
             self._flags.add("gets")
-        else:
-            self._flags.add("gets_of_modules")
 
     def _is_found_module(self, node: ast.expr) -> bool:
         """Whether an expression is a module that a call finds by a computed name, or a name that

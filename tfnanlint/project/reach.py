@@ -45,7 +45,6 @@ _GETTING: Final[_Signs] = (
     (b"Fire", _CALLED),
 )
 
-_EVALUATED: Final = re.compile(rb"(?<![\w.])(?:exec|eval)\s*\(")
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
 _STAR: Final = re.compile(rb"import[ \t]*\*")
 # A statement outside of all definitions that may do something when the file is run.
@@ -117,12 +116,6 @@ class Program:
             ]
         return paths
 
-    def count(self, path: str, word: str) -> int:
-        """How often a word stands in the text of a file, not behind a `#` on its line."""
-        before = rb"^[^#\r\n]*?\b%s\b" % re.escape(word).encode()
-        lines = re.findall(before + rb"[^#\r\n]*", self.texts[path], re.M)
-        return sum(len(re.findall(rb"\b%s\b" % re.escape(word).encode(), line)) for line in lines)
-
     def defining(self, name: str) -> list[str]:
         """The files that may define a class of a name, as their text tells."""
         stated = re.compile(rb"\bclass\s+%s\b" % re.escape(name.encode()))
@@ -168,19 +161,6 @@ class Program:
             known = self._flags["gets"] = any(
                 self.outline(path).gets for path in self._with(_GETTING)
             )
-        return known
-
-    @property
-    def computes_names(self) -> bool:
-        """Whether some file loads an attribute by a computed name, of a module that it finds by
-        such a name or of anything else, or evaluates text.
-        """
-        known = self._flags.get("computes")
-        if known is None:
-            outlines = map(self.outline, self._with(_GETTING))
-            known = any(one.gets or one.gets_of_modules for one in outlines)
-            known = known or any(_EVALUATED.search(data) for data in self.texts.values())
-            self._flags["computes"] = known
         return known
 
     @property
@@ -259,7 +239,7 @@ class Reach:
         return outline.looks_up or any(use.is_attribute for use in outline.uses(name))
 
     def _answer(self, name: str) -> Answer:
-        if name and name not in self._own.definitions or self._is_exported(name):
+        if self._own.lists_exports or name and name not in self._own.definitions:
             return UNKNOWN, ""
         start = self._path, name
         if self._leads_to(start):
@@ -267,13 +247,6 @@ class Reach:
         if self._settle(start, leniently=True) or not self._is_in_program():
             return UNKNOWN, ""
         return NO, self._reason(start)
-
-    def _is_exported(self, name: str) -> bool:
-        """Whether `__all__` may list what stands in a file, for others to import all of it."""
-        top = name.partition(".")[0]
-        return self._own.lists_exports and (
-            not top or self._program.count(self._path, top) > self._own.definitions_of(top)
-        )
 
     def _outline(self, path: str) -> Outline:
         if path == self._path:
@@ -511,26 +484,8 @@ class Reach:
             return True
         if self._is_method(path, definition):  # who finds a module has none of an object in it
             return self._program.gets_attributes
-        if definition.parent != TOP:
-            return False
-        return self._may_be_taken(path, definition) and (
+        return definition.parent == TOP and (
             self._program.finds_modules or self._is_handed_on(path, definition.name)
-        )
-
-    def _may_be_taken(self, path: str, definition: Definition) -> bool:
-        """Whether who has the module may take a definition of it: by a name that is computed, with
-        all that the module has, or because another file has the name.
-        """
-        takes = self._program.computes_names or self._program.copies_attributes
-        return takes or self._is_named_elsewhere(path, definition)
-
-    def _is_named_elsewhere(self, path: str, definition: Definition) -> bool:
-        """Whether another file has the name of a definition for more than its own definitions."""
-        name = definition.name
-        return any(
-            self._program.count(other, name) > self._outline(other).definitions_of(name)
-            for other in self._program.holding(name)
-            if other != path
         )
 
     def _is_handed_on(self, path: str, name: str, seen: tuple[str, ...] = ()) -> bool:

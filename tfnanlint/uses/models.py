@@ -46,7 +46,11 @@ class _File:
     def __init__(self, module: Any):
         self._module = module
         self._tree = module.source.tree
-        functions = [node for node in self._tree.body if isinstance(node, Function)]
+        functions = [
+            node
+            for node in self._tree.body
+            if isinstance(node, Function) and not node.decorator_list
+        ]
         names = Counter(function.name for function in functions)
         # those at the top level that are defined once
         self._functions = {one.name: one for one in functions if names[one.name] == 1}
@@ -57,6 +61,8 @@ class _File:
         """
         nodes = nodes_in(scope or self._tree)
         if any(isinstance(node, _RENAMING) and name in node.names for node in nodes):
+            return False
+        if depth == _DEPTH and not _is_made_once(nodes, name):
             return False
         around = {part: node for node in nodes for part in parts_of(node)}
         return all([self._is_harmless(use, around, scope, depth) for use in _loads(nodes, name)])
@@ -97,10 +103,11 @@ class _File:
         if isinstance(outer, ast.Attribute):
             return outer.attr in WITHOUT_LOSS
         if isinstance(outer, ast.Return):
-            return depth > 0 and self._is_harmless_result(scope, depth - 1)
+            is_own = _function_around(outer, around) is scope
+            return is_own and depth > 0 and self._is_harmless_result(scope, depth - 1)
         if isinstance(outer, ast.Call) and outer.func is use:
             return True
-        parameter = self._parameter(use, outer) if depth else None
+        parameter = self._parameter(use, outer, scope) if depth else None
         if parameter is not None:
             return self.is_without_loss(*parameter, depth - 1)
         while isinstance(outer, _HOLDING):
@@ -137,18 +144,49 @@ class _File:
             and node.value.func.id == name
         ]
 
-    def _parameter(self, use: ast.AST, call: ast.AST | None) -> tuple[Function, str] | None:
+    def _parameter(
+        self, use: ast.AST, call: ast.AST | None, scope: Any
+    ) -> tuple[Function, str] | None:
         """The function of the file that is handed a model, and the parameter, by position."""
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return None
         function = self._functions.get(call.func.id)
         if function is None or use not in call.args:
             return None
+        if scope is not None and _binds(nodes_in(scope), function.name):
+            return None
         before = call.args[: call.args.index(use)]
         parameters = [*function.args.posonlyargs, *function.args.args]
         if len(before) >= len(parameters) or any(isinstance(one, ast.Starred) for one in before):
             return None
         return function, parameters[len(before)].arg
+
+
+def _is_made_once(nodes: list[ast.AST], name: str) -> bool:
+    """Whether a name is bound once among some nodes, to what one call gives."""
+    made = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and [getattr(target, "id", "") for target in node.targets] == [name]
+    ]
+    return len(made) == 1 and _binds(nodes, name) == 1
+
+
+def _binds(nodes: list[ast.AST], name: str) -> int:
+    """How often a name is bound among some nodes: assigned, or a parameter."""
+    stores = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    parameters = [node for node in nodes if isinstance(node, ast.arg) and node.arg == name]
+    return len(parameters) + sum(not isinstance(node.ctx, ast.Load) for node in stores)
+
+
+def _function_around(node: ast.AST, around: dict[ast.AST, ast.AST]) -> ast.AST | None:
+    """The function in which a node stands, among the nodes of a scope."""
+    outer = around.get(node)
+    while outer is not None and not isinstance(outer, (Function, ast.AsyncFunctionDef)):
+        outer = around.get(outer)
+    return outer
 
 
 def _loads(nodes: list[ast.AST], name: str) -> list[ast.AST]:
