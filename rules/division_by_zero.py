@@ -33,9 +33,10 @@ quotient that is only compared with something, where `0 / 0` counts as false; a 
 function itself tests for NaN, if no gradient is known to be taken; a division by the standard
 deviation of a whole tensor or by a mean of squares, if nothing shows that a gradient is taken; and
 a division by a sum of values that are clipped only afterwards, because such values often come from
-a softmax. The sum of a whole mask that is made of data alone, of labels or of what is fed, is a note: how the
-data is prepared seldom leaves it empty. A divisor that is computed once, before the loop
-that takes a gradient in each step, is not reported: with 0 the first step of any run would fail.
+a softmax. The sum of a whole mask that is made of data alone, of labels or of what is fed, is a
+note: how the data is prepared seldom leaves it empty. A divisor that is computed once, before the
+loop that takes a gradient in each step, is not reported: with 0 the first step of any run would
+fail.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
 

@@ -23,6 +23,7 @@ from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     CASTS,
+    COMPLEMENTS,
     CONSTANTS,
     DATA_TESTS,
     EQUALITIES,
@@ -41,7 +42,6 @@ from tfnanlint.values.value import WHOLE, Note, Value
 _FILL: Final = 1e4  # beyond this a number marks what is filled up
 _TESTS: Final = (*EQUALITIES, *GREATER, *LESS)
 _DEPTH: Final = 6
-_LEAVING_OUT: Final = ("tf.subtract", "tf.logical_not")
 _MOST: Final = 60  # values that are looked at
 _NUMBERS: Final = frozenset(("number", "string", "shape", "none", "dtype"))
 
@@ -125,7 +125,7 @@ def _hands_data_on(site: Site) -> bool:
     """Whether an op makes a mask of data of such a mask: no variable, no random numbers, and not
     what the mask leaves out.
     """
-    if site.op.name in _LEAVING_OUT or draws_tensor(site.op.name):
+    if site.op.name in COMPLEMENTS or draws_tensor(site.op.name):
         return False
     return site.op.pure and not site.op.starts
 

@@ -212,6 +212,8 @@ GREATER: Final = ("tf.greater", "tf.greater_equal")
 LESS: Final = ("tf.less", "tf.less_equal")
 INCLUSIVE_ORDERS: Final = ("tf.greater_equal", "tf.less_equal")
 EQUALITIES: Final = ("tf.equal", "tf.not_equal")
+# What may give all that a mask leaves out.
+COMPLEMENTS: Final = ("tf.subtract", "tf.logical_not")
 # What tests labels, ids, marks or lengths: numbers of data.
 DATA_TESTS: Final = (*EQUALITIES, "tf.sequence_mask")
 # Tests that are true of numbers above a bound, and those that are true of ones that are not.

@@ -164,14 +164,14 @@ class _File:
 
 def _is_made_once(nodes: list[ast.AST], name: str) -> bool:
     """Whether a name is bound once among some nodes, to what one call gives."""
-    made = [
+    assignments = [
         node
         for node in nodes
         if isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)
         and [getattr(target, "id", "") for target in node.targets] == [name]
     ]
-    return len(made) == 1 and _binds(nodes, name) == 1
+    return len(assignments) == 1 and _binds(nodes, name) == 1
 
 
 def _binds(nodes: list[ast.AST], name: str) -> int:
