@@ -11,7 +11,7 @@ from tfnanlint.idioms.vanishing import shows_zero
 from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import CONJUNCTIONS, SUM_AND_PRODUCT, SUMS
+from tfnanlint.ops.traits import COMPLEMENTS, CONJUNCTIONS, SUM_AND_PRODUCT, SUMS
 from tfnanlint.values.value import Value
 
 _MOST: Final = 4  # tallies of a table of two by two
@@ -149,7 +149,7 @@ def _decided(value: Value) -> bool:
 
 def _complement(value: Value) -> Site | None:
     """1 - y, or not y."""
-    site = made_by(value, "tf.subtract", "tf.logical_not")
+    site = made_by(value, *COMPLEMENTS)
     return (
         site
         if site is not None
