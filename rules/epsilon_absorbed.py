@@ -171,6 +171,7 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
             f"compiled code (tf.function, Keras fit, XLA) computes 1 + {eps} - p: 0 at p = 1 in "
             f"{dtype}"
         )
+    is_reordered = "graph" in lost.modes and not (lost.folded or lost.beside)
     yield here.finding(
         site,
         param,
@@ -180,7 +181,7 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
         modes=lost.modes,
         node=lost.total.node if inside else None,
         covers=[site.node],
-        kind="" if lost.folded or not runs_in_first_version(here) else "tensorflow-1-only",
+        kind="tensorflow-1-only" if is_reordered and runs_in_first_version(here) else "",
     )
 
 

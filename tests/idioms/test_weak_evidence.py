@@ -95,6 +95,14 @@ SOLVED = """
         gram = tf.matmul(x, x, transpose_a=True)
         return tf.linalg.{op}(gram)  # here
 """
+REORDERED = """
+    import {library} as tf
+
+    x = tf.placeholder(tf.float32, [None, 3])
+    p = tf.nn.sigmoid(tf.layers.dense(x, 1))
+    loss = -tf.reduce_mean(tf.log({of}))  # here
+    tf.train.AdamOptimizer().minimize(loss)
+"""
 FLAG = """
     import tensorflow as tf
 
@@ -212,6 +220,18 @@ def test_no_weights_are_behind_a_covariance_of_data(factors, expected):
 @pytest.mark.parametrize(("op", "expected"), [("inv", NOTE), ("cholesky", WARNING)])
 def test_normal_equations_stop_with_an_error(op, expected):
     assert reported(SOLVED, op=op) == expected
+
+
+@pytest.mark.parametrize(
+    ("library", "of", "expected"),
+    [
+        ("tensorflow", "1.0 - p + 1e-8", NOTE),
+        ("tensorflow.compat.v1", "1.0 - p + 1e-8", WARNING),
+        ("tensorflow", "1e-8 + 1.0 - p", WARNING),  # Python adds the numbers, in any release
+    ],
+)
+def test_one_release_of_tensorflow_1_reorders_sums(library, of, expected):
+    assert reported(REORDERED, library=library, of=of) == expected
 
 
 @pytest.mark.parametrize(

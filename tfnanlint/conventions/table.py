@@ -64,7 +64,7 @@ CONVENTIONS: Final = (
     ),
     Convention(
         identifiers.names_mask,
-        "a mask that is handed in is made of data, and no batch leaves it empty",
+        "a mask that is handed in is made of data, and a batch seldom leaves it empty",
         "readers judged so 3 of 3 masks of this name that nothing in the project computes",
     ),
     Convention(

@@ -80,7 +80,7 @@ def _are_of_data(divisor: Value, division: Site) -> bool:
         return False
     masks = [total.value(total.op.main) for total in totals]
     is_weight = is_sum_of_mask(division)
-    return bool(masks) and all([_is_mask(mask, is_weight) and is_of_data(mask) for mask in masks])
+    return bool(masks) and all([_is_mask(mask, is_weight) and _is_of_data(mask) for mask in masks])
 
 
 def _is_mask(value: Value, is_weight: bool) -> bool:
@@ -90,7 +90,7 @@ def _is_mask(value: Value, is_weight: bool) -> bool:
     return is_weight or is_named or quantities.whole(value)
 
 
-def is_of_data(value: Value) -> bool:
+def _is_of_data(value: Value) -> bool:
     """Whether a value is computed from data and numbers of the program alone: no weights, no random
     numbers, nothing of which it is not known where it comes from. What is left out of a mask is
     none: a batch without padding, or without the first class, is ordinary.

@@ -516,8 +516,8 @@ def _packages_python(path: str) -> bool:
 def _is_packaged(directory: str, top: str, is_package: bool | None = None) -> bool:
     """Whether what builds a package for other programs takes in the files of a folder: it stands
     there, or in one around it in the project. A `setup.py` that looks for packages finds those
-    alone that lie in packages up to its own folder; `is_package`: the folders below this one are
-    packages, None where there are none.
+    alone that lie in packages up to its own folder. `is_package` says whether all folders from that
+    of the files up to the one below this are packages; None: this is the folder of the files.
     """
     if _PACKAGED.search(_bytes(os.path.join(directory, "pyproject.toml"))):
         return True

@@ -54,27 +54,41 @@ class _File:
         names = Counter(function.name for function in functions)
         # those at the top level that are defined once
         self._functions = {one.name: one for one in functions if names[one.name] == 1}
+        self._scopes: dict[Any, tuple[list[ast.AST], dict[ast.AST, ast.AST]]] = {}
+        self._answers: dict[tuple[Any, str, int], bool] = {}
+
+    def _nodes(self, scope: Any) -> tuple[list[ast.AST], dict[ast.AST, ast.AST]]:
+        """The nodes of a scope, and what stands around each of them."""
+        if scope not in self._scopes:
+            nodes = nodes_in(scope or self._tree)
+            around = {part: node for node in nodes for part in parts_of(node)}
+            self._scopes[scope] = nodes, around
+        return self._scopes[scope]
 
     def is_without_loss(self, scope: Any, name: str, depth: int = _DEPTH) -> bool:
         """Whether no loss of a model is computed where a scope names it, nor in functions of the
-        file that are handed the model, or that it is returned to.
+        file that are handed the model, or that it is returned to. Each is followed once.
         """
-        nodes = nodes_in(scope or self._tree)
+        key = scope, name, depth
+        if key not in self._answers:
+            self._answers[key] = self._has_no_loss(scope, name, depth)
+        return self._answers[key]
+
+    def _has_no_loss(self, scope: Any, name: str, depth: int) -> bool:
+        nodes, around = self._nodes(scope)
         if any(isinstance(node, _RENAMING) and name in node.names for node in nodes):
             return False
         if depth == _DEPTH and not _is_made_once(nodes, name):
             return False
-        around = {part: node for node in nodes for part in parts_of(node)}
         return all([self._is_harmless(use, around, scope, depth) for use in _loads(nodes, name)])
 
     def is_run(self, scope: Any, name: str) -> bool:
         """Whether the file, or the function in which a model is made, trains another model or asks
         this one for predictions; and no file that imports the model may train it.
         """
-        nodes = nodes_in(scope or self._tree)
-        around = {part: node for node in nodes for part in parts_of(node)}
+        nodes, around = self._nodes(scope)
         asks = [around.get(use) for use in _loads(nodes, name)]
-        whole = nodes_in(self._tree) if self._is_returned(scope, name) else nodes
+        whole = self._nodes(None)[0] if self._is_returned(scope, name) else nodes
         if not any(map(_trains, whole)) and not any(map(_predicts, asks)):
             return False
         exported = scope is None or self._is_returned(scope, name)
@@ -122,7 +136,7 @@ class _File:
         scopes = [None, *self._functions.values()]
         named = {scope: self._given(scope, name) for scope in scopes}
         calls = sum(len(targets) for targets in named.values())
-        if calls != len(_loads(nodes_in(self._tree), name)) or calls == 0:
+        if calls != len(_loads(self._nodes(None)[0], name)) or calls == 0:
             return False
         return all(
             self.is_without_loss(scope, target, depth)
@@ -132,7 +146,7 @@ class _File:
 
     def _given(self, scope: Any, name: str) -> list[str]:
         """The names that a scope gives what calls of a function return: `model = build()`."""
-        own = nodes_in(scope) if scope is not None else _outside(self._tree)
+        own = self._nodes(scope)[0] if scope is not None else _outside(self._tree)
         return [
             node.targets[0].id
             for node in own
@@ -153,7 +167,7 @@ class _File:
         function = self._functions.get(call.func.id)
         if function is None or use not in call.args:
             return None
-        if scope is not None and _binds(nodes_in(scope), function.name):
+        if scope is not None and _binds(self._nodes(scope)[0], function.name):
             return None
         before = call.args[: call.args.index(use)]
         parameters = [*function.args.posonlyargs, *function.args.args]
