@@ -571,7 +571,7 @@ def _array(site: Site) -> Value:
     if (
         dtype is None
         and not site.given("dtype")
-        and all(v.is_number and v.kind == "number" for v in elements)
+        and all(v.is_number and v.kind == "number" and not v.dtype for v in elements)
     ):
         dtype = "float64" if any(isinstance(v.const, float) for v in elements) else "int64"
     return as_tensor(x, dtype, "array")
@@ -588,7 +588,7 @@ op(
 )
 op(
     "tf.convert_to_tensor",
-    "ops.convert_to_tensor tf.convert_to_tensor_or_sparse_tensor tf.ragged.constant",
+    "ops.convert_to_tensor ops.array tf.convert_to_tensor_or_sparse_tensor tf.ragged.constant",
     "x dtype dtype_hint name",
     _constant,
     reference="tf.convert_to_tensor(x)",
@@ -602,7 +602,7 @@ op(
     _array,
     untested="NumPy; tests/ops/families/test_arrays.py",
 )
-op("tnp.array", "tnp.asarray ops.array", "x dtype", _array, reference="tnp.asarray(x)")
+op("tnp.array", "tnp.asarray", "x dtype", _array, reference="tnp.asarray(x)")
 
 
 def _default_float(site: Site) -> str:
