@@ -60,6 +60,24 @@ CASES = {
         "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
         "    logits = tf.matmul(x, w)\n    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
     ),
+    "a comment above a norm that goes stays above what is changed": (
+        "import tensorflow as tf\n\ndef f(x):\n    x = tf.nn.relu(x)\n    # to unit length\n    norm = tf.norm(x, axis=1, keepdims=True)\n"
+        "    x = tf.divide(x, norm, name='unit')\n    return x\n" + TRAINED,
+        "    # to unit length\n    x = tf.math.l2_normalize(x, axis=1, name='unit')\n",
+    ),
+    "a comment above a norm that is not next to the change keeps it": (
+        "import tensorflow as tf\n\ndef f(x):\n    x = tf.nn.relu(x)\n    # its length\n    norm = tf.norm(x, axis=1, keepdims=True)\n\n"
+        "    x = tf.divide(x, norm, name='unit')\n    return x\n" + TRAINED,
+        "    # its length\n    norm = tf.",
+    ),
+    "a sum of squares with a name gets no second one": (
+        "import tensorflow as tf\n\ndef f(x):\n    x = tf.nn.relu(x)\n"
+        "    total_of_all_the_squares_of_a_row = tf.reduce_sum(tf.square(x), axis=-1)\n"
+        "    return (total_of_all_the_squares_of_a_row - 1.0) / tf.sqrt(total_of_all_the_squares_of_a_row)\n\n"
+        "def train(model, w, x):\n    with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_mean(f(model(x)))\n    return tape.gradient(loss, w)\n",
+        "        total_of_all_the_squares_of_a_row + 1e-12\n",
+    ),
     "a softmax that has a name in the graph gets another one": (
         "import tensorflow as tf\n\ndef f(x, w, y):\n    logits = tf.matmul(x, w)\n    logits = tf.nn.softmax(logits, name='p')\n"
         "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",

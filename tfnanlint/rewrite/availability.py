@@ -11,7 +11,7 @@ import builtins
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Collection, Final, Iterator, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Collection, Final, Iterator, NamedTuple, Sequence, cast
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.ops.site import Site
@@ -467,7 +467,7 @@ class Reach:
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
             if written or self._is_read(name, inside, [*replaced, *spans]):
                 continue
-            if not all(self.only_computes(node, site) for node in assignments):
+            if not all(self.only_computes(node, site, edits) for node in assignments):
                 continue
             groups.append(assignments)
             replaced += spans
@@ -489,15 +489,15 @@ class Reach:
         span_of = self.source.span
         return not all(any([span_of(use) in span for span in gone]) for use in inside.uses[name])
 
-    def only_computes(self, statement: ast.Assign, site: Site) -> bool:
+    def only_computes(self, statement: ast.Assign, site: Site, edits: Sequence[Edit] = ()) -> bool:
         """Whether an assignment only computes a tensor, which has no name in the graph, or gives a
-        number that is written there, and has no comment.
+        number that is written there, and has no comment. A comment above it is none of its own
+        where one of some edits changes the line below: it then stands right above that line.
         """
-        start = self.source.line_starts[statement.lineno - 1]
-        above = self.source.line_text(statement.lineno - 1) if statement.lineno > 1 else ""
-        if "#" in self.source.text[
-            start : self.source.span(statement).end
-        ] or above.lstrip().startswith("#"):
+        row = statement.lineno - 1
+        text = self.source.text[self.source.line_starts[row] : self.source.span(statement).end]
+        heads = row > 0 and self.source.line_text(row).lstrip().startswith("#")
+        if "#" in text or heads and not self._changes_below(statement, edits):
             return False
         if isinstance(statement.value, ast.Constant):
             return isinstance(statement.value.value, (int, float))
@@ -507,6 +507,10 @@ class Reach:
             isinstance(node, _CONDITIONAL) for node in inside
         )
         return computed and not named and not self.acts(statement.value, site.point)
+
+    def _changes_below(self, statement: ast.Assign, edits: Sequence[Edit]) -> bool:
+        below = (statement.end_lineno or statement.lineno) + 1
+        return any(self.source.position(edit.span.start)[0] == below for edit in edits)
 
     def acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they

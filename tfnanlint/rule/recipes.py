@@ -352,6 +352,8 @@ def _sum_named_if_long(here: Context, root: Site, parts: list[Part], **said: Any
     longest = max((_longest(here, fix) for fix in fixes), default=0)
     if inside is None or len(parts) > 1 or longest <= _line_limit(here, root):
         return fixes
+    if inside[0] == "{x}" and isinstance(inside[1]["x"], ast.Name):
+        return fixes  # it has a name
     node, template, _ = parts[0]
     is_variance = root.op.name in DEVIATIONS
     word = _word(root.value("x")) if root.op.name in WRITTEN_ROOTS else "squared"
