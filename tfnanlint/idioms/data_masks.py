@@ -32,7 +32,11 @@ from tfnanlint.ops.traits import (
     LAMBDAS,
     LESS,
     MASK_LAYOUTS,
+    NUMPY_INTEGERS,
+    PLACEHOLDERS,
+    READERS,
     RESHAPES,
+    SLICES,
     SUMS,
     draws_tensor,
 )
@@ -63,6 +67,17 @@ def weakness_of_total(division: Site, divisor: Value) -> str:
         if _weighs_tokens(division, mask, written or ""):
             return "token-mask"
     return "data-mask" if _are_of_data(divisor, division) else ""
+
+
+def keeps_lengths(mask: Value) -> bool:
+    """Whether a mask is made of the lengths of sequences, or is one rearranged."""
+    layouts = (*RESHAPES, *CASTS)
+    for _ in range(_DEPTH):
+        layout = made_by(mask := plain(mask), *layouts, "tf.sequence_mask")
+        if layout is None or layout.op.name not in layouts:
+            return layout is not None
+        mask = layout.value(layout.op.main or "x")
+    return False
 
 
 def _is_of_rows(total: Site) -> bool:
@@ -114,7 +129,7 @@ def _is_of_data(value: Value) -> bool:
             walk.add([mark for mark in marks if site_behind(mark) is not None])
         elif site.op.name in LAMBDAS and "computed" in site.values:
             walk.add([site.values["computed"]])
-        elif site.op.name not in FED_TO_LOSSES:
+        elif site.op.name not in (*FED_TO_LOSSES, *READERS):
             if not _hands_data_on(site):
                 return False
             walk.enter(site)
@@ -181,28 +196,31 @@ def _marks_padding(mask: Value) -> bool:
     if test.op.name not in EQUALITIES:
         return bound.is_number and abs(bound.lo) >= _FILL
     leaves_out ^= test.op.name == "tf.not_equal"
-    if not leaves_out:
-        return False
-    return (
-        bound.is_number
-        and _is_given(test.value("x"))
-        or _is_padding(bound)
-        or _is_padding(test.value("x"))
-    )
+    sides = (test.value("x"), bound)
+    return leaves_out and (_is_padding_of(*sides) or _is_padding_of(*reversed(sides)))
+
+
+def _is_padding_of(elements: Value, mark: Value) -> bool:
+    """Whether elements are compared with what marks padding: a number beside what the function or
+    the program is given, or what is named so.
+    """
+    return _is_padding(mark) or mark.is_number and _is_given(elements)
 
 
 def _is_padding(value: Value) -> bool:
     """Whether a value is a number of the program whose name says that it fills up sequences."""
-    constant = made_by(value, *CONSTANTS)
+    constant = made_by(value, *CONSTANTS, *NUMPY_INTEGERS)
     note = _bare(value if constant is None else constant.value(constant.op.main)).origin
     return isinstance(note, Note) and names_padding(note.path or note.parameter)
 
 
 def _is_given(value: Value) -> bool:
-    """Whether a value is what the function is given, cast and reshaped or not, and not weights of
-    its samples, which a user may set to 0.
+    """Whether a value is what the function or the program is given, cast and rearranged or not,
+    and not weights of its samples, which a user may set to 0.
     """
     note = _bare(value).origin
+    if isinstance(note, Site):
+        return note.op.name in PLACEHOLDERS
     return isinstance(note, Note) and not names_weights(note.path or note.parameter)
 
 
@@ -227,10 +245,10 @@ def _losses(division: Site) -> list[Site]:
 
 
 def _bare(value: Value) -> Value:
-    """A value as it was before casts and reshapes."""
+    """A value as it was before casts, reshapes and slices."""
     value = plain(value)
     for _ in range(_DEPTH):
-        layout = made_by(value, *RESHAPES, *CASTS)
+        layout = made_by(value, *RESHAPES, *CASTS, *SLICES)
         if layout is None:
             break
         value = plain(layout.value(layout.op.main or "x"))
