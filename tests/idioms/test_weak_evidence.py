@@ -73,6 +73,17 @@ STARTED = """
             out = loss(x, tf.initializers.glorot_normal()) + loss(x, tf.initializers.{name}())
         return tape.gradient(out, x)
 """
+CLASSES = """
+    import tensorflow as tf
+
+    def loss(y_true, y_pred):
+        a = tf.reduce_sum(tf.cast(tf.equal(y_true, 0), tf.float32))
+        b = tf.reduce_sum(tf.cast({test}, tf.float32))
+        return tf.reduce_sum(y_pred) * a / (a + b)  # here
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile(loss=loss, optimizer="adam")
+"""
 FED = """
     import tensorflow as tf
 
@@ -228,6 +239,18 @@ def test_data_seldom_leaves_a_mask_empty(mask, axis, expected):
     assert reported(MASK, mask=mask, axis=axis) == expected
 
 
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("tf.equal(y_true, 1)", NOTE),
+        ("tf.equal(y_true, 0)", WARNING),
+        ("tf.equal(y_pred[..., 0], 1)", WARNING),
+    ],
+)
+def test_several_classes_are_rarely_absent_at_once(test, expected):
+    assert reported(CLASSES, test=test) == expected
+
+
 @pytest.mark.parametrize("number", ["pad_id", "first"])
 def test_what_is_compared_for_equality_is_data(number):
     named = MASK.replace("lengths, mask", f"lengths, {number}")
@@ -310,6 +333,23 @@ def test_normal_equations_stop_with_an_error(op, expected):
 )
 def test_one_release_of_tensorflow_1_reorders_sums(library, of, expected):
     assert reported(REORDERED, library=library, of=of) == expected
+
+
+@pytest.mark.parametrize(
+    ("library", "guard", "words"),
+    [
+        ("tensorflow", "1.0 - p + 1e-8", "the guard leaves no gradient"),
+        ("tensorflow.compat.v1", "1.0 - p + 1e-8", "it is inf"),
+        ("tensorflow", "1.0 - p", "it is inf"),
+        ("tensorflow", "1e-8 + 1.0 - p", "it is inf"),
+    ],
+)
+def test_a_guard_of_a_cross_entropy_holds_in_other_releases(library, guard, words):
+    loss = f"{{labels}} * tf.log(p + 1e-8) + (1.0 - {{labels}}) * tf.log({guard})"
+    text = REORDERED.replace("tf.log({of})", loss).format(library=library, labels="x[:, :1]")
+    source = Source("program.py", textwrap.dedent(text))
+    messages = [one.message for one in outcomes.findings(source) if one.code == "TFN303"]
+    assert len(messages) == 1 and words in messages[0]
 
 
 @pytest.mark.parametrize(

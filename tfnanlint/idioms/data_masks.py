@@ -19,7 +19,7 @@ from tfnanlint.idioms import quantities
 from tfnanlint.idioms.divisors import is_sum_of_mask
 from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import Walk, site_behind, widest
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     CASTS,
@@ -41,7 +41,7 @@ from tfnanlint.ops.traits import (
     draws_tensor,
 )
 from tfnanlint.syntax.access_paths import path_of
-from tfnanlint.values.value import WHOLE, Note, Value
+from tfnanlint.values.value import NO_CONSTANT, WHOLE, Note, Value
 
 _FILL: Final = 1e4  # beyond this a number marks what is filled up
 _TESTS: Final = (*EQUALITIES, *GREATER, *LESS)
@@ -94,8 +94,25 @@ def _are_of_data(divisor: Value, division: Site) -> bool:
     if is_less or any(map(_is_of_rows, totals)):
         return False
     masks = [total.value(total.op.main) for total in totals]
+    if _are_classes_of_one(masks):
+        return True
     is_weight = is_sum_of_mask(division)
     return bool(masks) and all([_is_mask(mask, is_weight) and _is_of_data(mask) for mask in masks])
+
+
+def _are_classes_of_one(masks: list[Value]) -> bool:
+    """Whether masks mark several classes of the same labels: one is absent from many a batch, and
+    all of them from hardly any.
+    """
+    tests = [made_by(_bare(mask), "tf.equal") for mask in masks]
+    labels = [test.value("x") for test in tests if test is not None]
+    classes = {test.value("y").const for test in tests if test is not None}
+    return (
+        len(labels) == len(masks) == len(classes) > 1
+        and NO_CONSTANT not in classes
+        and all([same(labels[0], one) for one in labels[1:]])
+        and _is_data(_bare(labels[0]))
+    )
 
 
 def _is_mask(value: Value, is_weight: bool) -> bool:
