@@ -36,7 +36,7 @@ KINDS: Final = {
             "padding",
             "the mask marks padding, and a whole batch of padding is rare",
             right=1,
-            wrong=6,
+            wrong=7,
         ),
         Kind(
             "token-mask",
@@ -48,7 +48,7 @@ KINDS: Final = {
             "data-mask",
             "the mask is made of data alone, and how the data is prepared seldom leaves it empty",
             right=1,
-            wrong=9,
+            wrong=8,
         ),
         Kind(
             "layer-output",

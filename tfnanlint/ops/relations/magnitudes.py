@@ -8,12 +8,11 @@ from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, one_axis
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import EUCLIDEAN, FLOORS, SQUARES
+from tfnanlint.ops.traits import EUCLIDEAN, FLOORS, LINEAR, NEGATIONS, SQUARES
 from tfnanlint.values.value import NO_CONSTANT, SMALLEST, Value, outward
 
 _SUBNORMAL: Final = 1.2248  # the root of 1.5
 _DEPTH: Final = 4
-_COMBINING: Final = ("tf.add", "tf.subtract", "tf.multiply")
 
 
 def never_below(divisor: Value, x: Value) -> bool:
@@ -78,10 +77,10 @@ def longest(value: Value, reduction: Site, depth: int = _DEPTH) -> float | None:
     unit = unit_of(value)
     if unit is not None and one_axis(reduction, unit):
         return 1.0
-    outer = made_by(value, "tf.negative", *_COMBINING, aligned=True) if depth else None
+    outer = made_by(value, *LINEAR, aligned=True) if depth else None
     if outer is None:
         return None
-    if outer.op.name == "tf.negative":
+    if outer.op.name in NEGATIONS:
         return longest(outer.value("x"), reduction, depth - 1)
     x, y = outer.value("x"), outer.value("y")
     if outer.op.name == "tf.multiply":
