@@ -64,6 +64,7 @@ from tfnanlint.api import (
     quotients,
     repairs,
     rule,
+    trained_weights,
 )
 
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
@@ -123,6 +124,7 @@ def weakness(division: Site, divisor: Value, here: Context) -> str:
     return (
         data_masks.weakness_of_total(division, divisor)
         or divisors.weakness_of_size(divisor)
+        or trained_weights.weakness_of_sum(divisor)
         or layer_outputs.weakness_of_length(divisor, here.interpreter, here.around)
     )
 

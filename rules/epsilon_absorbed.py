@@ -55,7 +55,6 @@ from tfnanlint.api import (
     absorbed_epsilons,
     ast,
     domains,
-    frameworks,
     image,
     number,
     rule,
@@ -172,6 +171,7 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
             f"{dtype}"
         )
     is_reordered = "graph" in lost.modes and not (lost.folded or lost.beside)
+    in_one_release = is_reordered and absorbed_epsilon_repairs.runs_in_first_version(here)
     yield here.finding(
         site,
         param,
@@ -181,13 +181,5 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
         modes=lost.modes,
         node=lost.total.node if inside else None,
         covers=[site.node],
-        kind="tensorflow-1-only" if is_reordered and runs_in_first_version(here) else "",
+        kind="tensorflow-1-only" if in_one_release else "",
     )
-
-
-def runs_in_first_version(here: Context) -> bool:
-    """Whether a file runs in TensorFlow 1 only, of which only 1.15 reorders sums so."""
-    if here.calls("GradientTape"):
-        return False
-    calls = [found for name in frameworks.SESSION_CALLS for found in here.calls(name)]
-    return any(absorbed_epsilons.is_of_tensorflow(call, point) for call, point in calls)

@@ -46,6 +46,7 @@ from tfnanlint.api import (
     Iterator,
     Probability,
     Site,
+    absorbed_epsilon_repairs,
     absorbed_epsilons,
     ast,
     cross_entropy,
@@ -128,7 +129,12 @@ def binary(
         *(node for node in ast.walk(loss.whole) if isinstance(node, (ast.BinOp, ast.Call))),
     ]
     logs = [half.log for half in loss.halves]
-    is_lost = absorbed_epsilons.reach_zero(logs, here.interpreter, here.around)
+    is_lost = absorbed_epsilons.reach_zero(
+        logs,
+        here.interpreter,
+        here.around,
+        reorders=not absorbed_epsilon_repairs.runs_in_first_version(here),
+    )
     yield here.finding(
         log,
         "x",

@@ -86,7 +86,7 @@ def check(reduction: Site, here: Context) -> Iterator[Finding]:
         fixes(reduction, here),
         modes=("eager", "graph"),
         doubtful=not divided_by(chosen, reduction, here),
-        kind="ignored-labels" if filtered_elements.leaves_out_ignored(chosen) else "",
+        kind=filtered_elements.weakness_of_filter(chosen),
     )
 
 

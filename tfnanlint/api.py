@@ -46,6 +46,7 @@ from tfnanlint.idioms import (
     relu_outputs,
     softmax_by_hand,
     steep_chains,
+    trained_weights,
     weights,
 )
 from tfnanlint.idioms import confusion_counts as tallies
@@ -234,6 +235,7 @@ __all__ = [
     "tame",
     "tanh_by_hand",
     "texts",
+    "trained_weights",
     "traits",
     "truth_only",
     "units",

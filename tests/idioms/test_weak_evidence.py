@@ -50,6 +50,50 @@ MASK = """
         weights = {mask}
         return tf.reduce_sum(losses * weights{axis}) / tf.reduce_sum(weights{axis})  # here
 """
+WEIGHTS = """
+    import tensorflow as tf
+
+    x = tf.placeholder(tf.float32, [None, 4])
+    w = tf.get_variable("w", [4, 8])
+    b = tf.get_variable("b", [8], initializer=tf.constant_initializer({start}))
+    s, t = tf.Variable(1.0), tf.Variable({start})
+    h = tf.nn.relu(tf.matmul(x, w))
+    out = {out}  # here
+    tf.train.AdamOptimizer().minimize(tf.reduce_mean(out))
+"""
+STARTED = """
+    import tensorflow as tf
+
+    def loss(x, init):
+        w = tf.compat.v1.get_variable("w", [4, 8], initializer=init)
+        return tf.reduce_sum(tf.matmul(x, w / tf.norm(w, axis=0)))  # here
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            out = loss(x, tf.initializers.glorot_normal()) + loss(x, tf.initializers.{name}())
+        return tape.gradient(out, x)
+"""
+CLASSES = """
+    import tensorflow as tf
+
+    def loss(y_true, y_pred):
+        a = tf.reduce_sum(tf.cast(tf.equal(y_true, 0), tf.float32))
+        b = tf.reduce_sum(tf.cast({test}, tf.float32))
+        return tf.reduce_sum(y_pred) * a / (a + b)  # here
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile(loss=loss, optimizer="adam")
+"""
+FED = """
+    import tensorflow as tf
+
+    ids = tf.placeholder(tf.int32, [None, 9])
+    batched = tf.train.batch([tf.placeholder(tf.float32, [8])], batch_size=4)
+    w = tf.get_variable("w", [9])
+    weights = tf.cast({weights}, tf.float32)
+    loss = tf.reduce_sum(tf.exp(w) * weights) / tf.reduce_sum(weights)  # here
+    tf.train.AdamOptimizer().minimize(loss)
+"""
 FILTER = """
     import tensorflow as tf
 
@@ -130,6 +174,31 @@ def reported(text: str, **parts: str) -> list[Certainty]:
 NOTE, WARNING = [Certainty.UNKNOWN], [Certainty.MAY]
 
 
+@pytest.mark.parametrize(
+    ("out", "start", "expected"),
+    [
+        ("tf.norm(b)", "0.0", WARNING),
+        ("tf.norm(tf.reduce_sum(h, 0) + tf.tile(b, [1]))", "0.1", NOTE),
+        ("tf.norm(tf.reduce_sum(h, 0) + tf.tile(b, [1]))", "0.0", WARNING),
+        ("h * b / tf.reduce_sum(b)", "0.2", NOTE),
+        ("h * b / tf.reduce_sum(b)", "0.0", WARNING),
+        ("h / (s + t)", "2.0", NOTE),
+        ("h / (s + t)", "0.0", WARNING),
+        ("h / s", "2.0", WARNING),
+        ("tf.norm(tf.gradients(h, w)[0])", "0.0", NOTE),
+        ("tf.norm(tf.gradients(h, x)[0])", "0.0", WARNING),
+        ("tf.norm(tf.gradients(tf.matmul(h, h), h)[0])", "0.0", WARNING),
+    ],
+)
+def test_trained_weights_rarely_cancel(out, start, expected):
+    assert reported(WEIGHTS, out=out, start=start) == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("he_normal", []), ("zeros", WARNING)])
+def test_weights_start_at_random_if_all_callers_say_so(name, expected):
+    assert reported(STARTED, name=name) == expected
+
+
 @pytest.mark.parametrize(("scope", "expected"), [("right", NOTE), ("left", WARNING)])
 def test_two_networks_do_not_give_equal_rows(scope, expected):
     assert reported(TWO_NETWORKS, scope=scope) == expected
@@ -170,6 +239,18 @@ def test_data_seldom_leaves_a_mask_empty(mask, axis, expected):
     assert reported(MASK, mask=mask, axis=axis) == expected
 
 
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("tf.equal(y_true, 1)", NOTE),
+        ("tf.equal(y_true, 0)", WARNING),
+        ("tf.equal(y_pred[..., 0], 1)", WARNING),
+    ],
+)
+def test_several_classes_are_rarely_absent_at_once(test, expected):
+    assert reported(CLASSES, test=test) == expected
+
+
 @pytest.mark.parametrize("number", ["pad_id", "first"])
 def test_what_is_compared_for_equality_is_data(number):
     named = MASK.replace("lengths, mask", f"lengths, {number}")
@@ -190,7 +271,13 @@ def test_a_mask_of_tokens_is_known_by_its_name():
 
 
 @pytest.mark.parametrize(
-    ("test", "expected"), [("not_equal(labels, -1)", NOTE), ("greater(labels, 0)", WARNING)]
+    ("test", "expected"),
+    [
+        ("not_equal(labels, -1)", NOTE),
+        ("not_equal(labels, 255)", WARNING),
+        ("greater(labels, 0)", WARNING),
+        ("sequence_mask(labels)", NOTE),
+    ],
 )
 def test_not_everything_is_marked_to_be_ignored(test, expected):
     assert reported(FILTER, test=test) == expected
@@ -202,6 +289,20 @@ def test_not_everything_is_marked_to_be_ignored(test, expected):
 )
 def test_the_biases_alone_may_all_be_zero(test, expected):
     assert reported(TOTAL, test=test) == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ("tf.not_equal(ids[:, 1:], 0)", NOTE),
+        ("tf.not_equal(0, ids[:, 1:])", NOTE),
+        ("tf.equal(ids[:, 1:], 0)", WARNING),
+        ("batched[0]", NOTE),
+        ("1.0 - batched[0]", WARNING),
+    ],
+)
+def test_data_that_a_program_is_fed_is_padded(weights, expected):
+    assert reported(FED, weights=weights) == expected
 
 
 @pytest.mark.parametrize(("name", "expected"), [("features", WARNING), ("returns", NOTE)])
@@ -232,6 +333,23 @@ def test_normal_equations_stop_with_an_error(op, expected):
 )
 def test_one_release_of_tensorflow_1_reorders_sums(library, of, expected):
     assert reported(REORDERED, library=library, of=of) == expected
+
+
+@pytest.mark.parametrize(
+    ("library", "guard", "words"),
+    [
+        ("tensorflow", "1.0 - p + 1e-8", "the guard leaves no gradient"),
+        ("tensorflow.compat.v1", "1.0 - p + 1e-8", "it is inf"),
+        ("tensorflow", "1.0 - p", "it is inf"),
+        ("tensorflow", "1e-8 + 1.0 - p", "it is inf"),
+    ],
+)
+def test_a_guard_of_a_cross_entropy_holds_in_other_releases(library, guard, words):
+    loss = f"{{labels}} * tf.log(p + 1e-8) + (1.0 - {{labels}}) * tf.log({guard})"
+    text = REORDERED.replace("tf.log({of})", loss).format(library=library, labels="x[:, :1]")
+    source = Source("program.py", textwrap.dedent(text))
+    messages = [one.message for one in outcomes.findings(source) if one.code == "TFN303"]
+    assert len(messages) == 1 and words in messages[0]
 
 
 @pytest.mark.parametrize(

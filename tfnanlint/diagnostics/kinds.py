@@ -36,7 +36,7 @@ KINDS: Final = {
             "padding",
             "the mask marks padding, and a whole batch of padding is rare",
             right=1,
-            wrong=3,
+            wrong=7,
         ),
         Kind(
             "token-mask",
@@ -48,13 +48,26 @@ KINDS: Final = {
             "data-mask",
             "the mask is made of data alone, and how the data is prepared seldom leaves it empty",
             right=1,
-            wrong=5,
+            wrong=8,
         ),
         Kind(
             "layer-output",
             "all outputs of a linear or recurrent layer would have to be 0 at once",
             right=0,
             wrong=4,
+        ),
+        Kind(
+            "weights-off-zero",
+            "weights that start at another number than 0 are added, and training would have to "
+            "bring the sum to exactly 0",
+            right=0,
+            wrong=5,
+        ),
+        Kind(
+            "weight-gradient",
+            "the loss would have to depend on none of these weights",
+            right=0,
+            wrong=2,
         ),
         Kind(
             "two-networks",

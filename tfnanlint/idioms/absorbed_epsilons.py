@@ -67,12 +67,18 @@ def is_of_tensorflow(call: ast.Call, point: Point) -> bool:
     return is_whole and path.count(".") == 1
 
 
-def reach_zero(logs: list[Site], interpreter: Evaluator, around: Around) -> bool:
+def reach_zero(
+    logs: list[Site], interpreter: Evaluator, around: Around, reorders: bool = True
+) -> bool:
     """Whether rounding leaves nothing of the guard of one of some logarithms, as of `1 - 1e-8` and,
-    in compiled code, of `1 - p + 1e-12`.
+    in compiled code of a release that `reorders` sums, of `1 - p + 1e-12`.
     """
-    lost = [(log.value("x"), absorbed_epsilon(log, "x", interpreter, around)) for log in logs]
-    return any(x.known and x.zero or one is not None and one.modes != ("xla",) for x, one in lost)
+    if any(log.value("x").known and log.value("x").zero for log in logs):
+        return True
+    lost = [absorbed_epsilon(log, "x", interpreter, around) for log in logs]
+    return any(
+        one is not None and one.modes != ("xla",) and (one.folded or reorders) for one in lost
+    )
 
 
 def _folded(value: Value) -> AbsorbedEpsilon | None:

@@ -19,7 +19,7 @@ from tfnanlint.idioms import quantities
 from tfnanlint.idioms.divisors import is_sum_of_mask
 from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import Walk, site_behind, widest
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     CASTS,
@@ -32,12 +32,16 @@ from tfnanlint.ops.traits import (
     LAMBDAS,
     LESS,
     MASK_LAYOUTS,
+    NUMPY_INTEGERS,
+    PLACEHOLDERS,
+    READERS,
     RESHAPES,
+    SLICES,
     SUMS,
     draws_tensor,
 )
 from tfnanlint.syntax.access_paths import path_of
-from tfnanlint.values.value import WHOLE, Note, Value
+from tfnanlint.values.value import NO_CONSTANT, WHOLE, Note, Value
 
 _FILL: Final = 1e4  # beyond this a number marks what is filled up
 _TESTS: Final = (*EQUALITIES, *GREATER, *LESS)
@@ -65,6 +69,17 @@ def weakness_of_total(division: Site, divisor: Value) -> str:
     return "data-mask" if _are_of_data(divisor, division) else ""
 
 
+def keeps_lengths(mask: Value) -> bool:
+    """Whether a mask is made of the lengths of sequences, or is one rearranged."""
+    layouts = (*RESHAPES, *CASTS)
+    for _ in range(_DEPTH):
+        layout = made_by(mask := plain(mask), *layouts, "tf.sequence_mask")
+        if layout is None or layout.op.name not in layouts:
+            return layout is not None
+        mask = layout.value(layout.op.main or "x")
+    return False
+
+
 def _is_of_rows(total: Site) -> bool:
     """Whether a total is taken of each row: of a single one padding is not rare."""
     return total.given("axis") and total.const("axis", 0) is not None
@@ -79,8 +94,25 @@ def _are_of_data(divisor: Value, division: Site) -> bool:
     if is_less or any(map(_is_of_rows, totals)):
         return False
     masks = [total.value(total.op.main) for total in totals]
+    if _are_classes_of_one(masks):
+        return True
     is_weight = is_sum_of_mask(division)
     return bool(masks) and all([_is_mask(mask, is_weight) and _is_of_data(mask) for mask in masks])
+
+
+def _are_classes_of_one(masks: list[Value]) -> bool:
+    """Whether masks mark several classes of the same labels: one is absent from many a batch, and
+    all of them from hardly any.
+    """
+    tests = [made_by(_bare(mask), "tf.equal") for mask in masks]
+    labels = [test.value("x") for test in tests if test is not None]
+    classes = {test.value("y").const for test in tests if test is not None}
+    return (
+        len(labels) == len(masks) == len(classes) > 1
+        and NO_CONSTANT not in classes
+        and all([same(labels[0], one) for one in labels[1:]])
+        and _is_data(_bare(labels[0]))
+    )
 
 
 def _is_mask(value: Value, is_weight: bool) -> bool:
@@ -114,7 +146,7 @@ def _is_of_data(value: Value) -> bool:
             walk.add([mark for mark in marks if site_behind(mark) is not None])
         elif site.op.name in LAMBDAS and "computed" in site.values:
             walk.add([site.values["computed"]])
-        elif site.op.name not in FED_TO_LOSSES:
+        elif site.op.name not in (*FED_TO_LOSSES, *READERS):
             if not _hands_data_on(site):
                 return False
             walk.enter(site)
@@ -181,28 +213,31 @@ def _marks_padding(mask: Value) -> bool:
     if test.op.name not in EQUALITIES:
         return bound.is_number and abs(bound.lo) >= _FILL
     leaves_out ^= test.op.name == "tf.not_equal"
-    if not leaves_out:
-        return False
-    return (
-        bound.is_number
-        and _is_given(test.value("x"))
-        or _is_padding(bound)
-        or _is_padding(test.value("x"))
-    )
+    sides = (test.value("x"), bound)
+    return leaves_out and (_is_padding_of(*sides) or _is_padding_of(*reversed(sides)))
+
+
+def _is_padding_of(elements: Value, mark: Value) -> bool:
+    """Whether elements are compared with what marks padding: a number beside what the function or
+    the program is given, or what is named so.
+    """
+    return _is_padding(mark) or mark.is_number and _is_given(elements)
 
 
 def _is_padding(value: Value) -> bool:
     """Whether a value is a number of the program whose name says that it fills up sequences."""
-    constant = made_by(value, *CONSTANTS)
+    constant = made_by(value, *CONSTANTS, *NUMPY_INTEGERS)
     note = _bare(value if constant is None else constant.value(constant.op.main)).origin
     return isinstance(note, Note) and names_padding(note.path or note.parameter)
 
 
 def _is_given(value: Value) -> bool:
-    """Whether a value is what the function is given, cast and reshaped or not, and not weights of
-    its samples, which a user may set to 0.
+    """Whether a value is what the function or the program is given, cast and rearranged or not,
+    and not weights of its samples, which a user may set to 0.
     """
     note = _bare(value).origin
+    if isinstance(note, Site):
+        return note.op.name in PLACEHOLDERS
     return isinstance(note, Note) and not names_weights(note.path or note.parameter)
 
 
@@ -227,10 +262,10 @@ def _losses(division: Site) -> list[Site]:
 
 
 def _bare(value: Value) -> Value:
-    """A value as it was before casts and reshapes."""
+    """A value as it was before casts, reshapes and slices."""
     value = plain(value)
     for _ in range(_DEPTH):
-        layout = made_by(value, *RESHAPES, *CASTS)
+        layout = made_by(value, *RESHAPES, *CASTS, *SLICES)
         if layout is None:
             break
         value = plain(layout.value(layout.op.main or "x"))

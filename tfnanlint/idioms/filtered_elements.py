@@ -8,6 +8,7 @@ import ast
 from typing import Final
 
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.data_masks import keeps_lengths
 from tfnanlint.idioms.vanishing import SUMS
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
@@ -160,13 +161,20 @@ def _condition_of(chosen: Site) -> Value | None:
     return plain(indices.value("condition"))
 
 
-def leaves_out_ignored(chosen: Site) -> bool:
-    """Whether a filter leaves out labels of a negative number, as -1 marks what is to be ignored:
-    `tf.where(tf.not_equal(labels, -1))`.
+def weakness_of_filter(chosen: Site) -> str:
+    """The kind of evidence that a filter leaves nothing, as `kinds` names it: "ignored-labels"
+    where it leaves out labels of a negative number, as -1 marks what is to be ignored
+    (`tf.where(tf.not_equal(labels, -1))`), "padding" where it is made of the lengths of sequences;
+    empty for other filters.
     """
     condition = _condition_of(chosen)
-    test = None if condition is None else made_by(condition, "tf.not_equal")
-    return test is not None and test.value("y").is_number and test.value("y").hi < 0
+    if condition is None:
+        return ""
+    if keeps_lengths(condition):
+        return "padding"
+    test = made_by(condition, "tf.not_equal")
+    is_ignored = test is not None and test.value("y").is_number and test.value("y").hi < 0
+    return "ignored-labels" if is_ignored else ""
 
 
 def nan_tests_of(mask: Value, depth: int = 4) -> set[ast.AST]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms import trained_weights
 from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS, VARIABLE_SCOPE
 from tfnanlint.ops.models.variables import starts_at_random
 from tfnanlint.ops.provenance import behind
@@ -18,6 +19,7 @@ from tfnanlint.ops.traits import (
     MATRIX_PRODUCTS,
     REARRANGEMENTS,
     RECURRENT_FUNCTIONS,
+    SQUARE_ROOTS,
     SQUARES,
     TOTALS,
     VARIABLES,
@@ -32,9 +34,11 @@ _DEPTH: Final = 8
 
 
 def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:
-    """The kind of evidence that a sum or mean of squares is 0, as `kinds` names it: that of a
-    vector, "two-networks" of the difference of two networks' outputs; empty for others.
+    """The kind of evidence that a sum or mean of squares, or its root, is 0, as `kinds` names it:
+    that of a vector, "two-networks" of the difference of two networks' outputs; empty for others.
     """
+    root = made_by(plain(radicand), *SQUARE_ROOTS)
+    radicand = radicand if root is None else root.value(root.op.main or "x")
     total = made_by(plain(radicand), *TOTALS, "tf.nn.l2_loss")
     if total is None:
         return ""
@@ -51,9 +55,11 @@ def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) 
 
 def weakness_of_vector(vector: Value) -> str:
     """The kind of evidence that a vector is 0, as `kinds` names it: "layer-output" of a layer's
-    outputs; empty for others.
+    outputs, and those of `trained_weights`; empty for others.
     """
-    return "" if _free_layer(vector) is None else "layer-output"
+    if _free_layer(vector) is not None:
+        return "layer-output"
+    return trained_weights.weakness_of_vector(vector)
 
 
 def _squared(value: Value) -> Value | None:

@@ -14,7 +14,8 @@ from tfnanlint.interp.arguments import handed_keywords, written_out
 from tfnanlint.interp.names import fallback, is_supposed, settable, small
 from tfnanlint.ops.frameworks import ANY_WEIGHT, TRAINED_WEIGHTS
 from tfnanlint.ops.relations.parts import taken
-from tfnanlint.ops.site import Site, another, element_of
+from tfnanlint.ops.site import Site, another, element_of, made_by
+from tfnanlint.ops.traits import READERS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.program.functions import (
     Bound,
@@ -343,6 +344,8 @@ class Containers:
             return self.iterated(ev, whole)
         if whole.kind == "tensor" and whole.known:
             return another(whole, kind="tensor")
+        if made_by(whole, *READERS) is not None:  # one of the columns that are read
+            return unknown(origin=Note("", parent=whole.origin, index=index))
         return unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
 
     def iterated(self, ev: Evaluator, whole: Value) -> Value:

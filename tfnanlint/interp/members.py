@@ -28,6 +28,7 @@ from tfnanlint.program.module import Module
 from tfnanlint.program.scope import (
     Assigned,
     Binding,
+    Element,
     Fixed,
     Joined,
     Loop,
@@ -408,7 +409,11 @@ def foreign_bases(ev: Evaluator, cls: ClassObject) -> set[str]:
 
 
 def _reads_itself(binding: Binding, attr: str) -> bool:
-    """Whether an assignment reads the attribute it assigns (`self.count += 1`)."""
+    """Whether an assignment, or an unpacking one, reads the attribute it assigns (`self.count +=
+    1`).
+    """
+    while isinstance(binding, Element):
+        binding = binding.whole
     return not isinstance(binding, Assigned) or any(
         [type(inner) is ATTRIBUTE and inner.attr == attr for inner in nodes_in(binding.node)]
     )

@@ -19,6 +19,8 @@ CASTS: Final = (
 )
 MAKES_TENSOR: Final = ("tf.convert_to_tensor",)
 CONSTANTS: Final = ("tf.constant", *MAKES_TENSOR)
+# Whole numbers of NumPy made of any number.
+NUMPY_INTEGERS: Final = ("np.int32", "np.int64")
 CONVERSIONS: Final = ("tf.cast", *MAKES_TENSOR)
 IDENTITIES: Final = ("tf.identity", "tf.debugging.check_numerics")
 COPIES: Final = (*IDENTITIES, "tf.stop_gradient", "tf.ensure_shape")
@@ -294,6 +296,8 @@ EPSILON_GUARDS: Final = ("tf.add", "tf.maximum", "tf.clip_by_value")
 PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")
 # What a loss of a compiled model is fed. Elsewhere a model may be called with what another gives.
 FED_TO_LOSSES: Final = (*PLACEHOLDERS, "keras.Input")
+# What reads or batches data from outside.
+READERS: Final = ("tf.decode_raw", "tf.image.decode_image")
 # What no weight of the program makes by itself: what is fed, and gradients.
 FED_OR_GRADIENTS: Final = (
     *FED_TO_LOSSES,

@@ -28,7 +28,7 @@ from tfnanlint.program.predicates import for_evaluation
 from tfnanlint.program.scope import Fixed, Imported, Point
 from tfnanlint.project.index import Facts, Project, adopt, remember
 from tfnanlint.rule.registry import Context, Rule
-from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.access_paths import is_special, leaf
 from tfnanlint.syntax.nodes import (
     ATTRIBUTE,
     AUG_ASSIGN,
@@ -412,9 +412,7 @@ class File:
             return False
         name = getattr(origin.node, "name", "")
         return (
-            not name.startswith("__")
-            and self._has_few_callers(name)
-            or self._has_few_callers(_COMPILE)
+            not is_special(name) and self._has_few_callers(name) or self._has_few_callers(_COMPILE)
         )
 
     def _has_few_callers(self, name: str) -> bool:

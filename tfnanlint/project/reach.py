@@ -17,6 +17,7 @@ from tfnanlint.conventions.files import holds_tests, is_below_tests
 from tfnanlint.ops.frameworks import CALLED_BY_BASES
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.outlines import TOP, Definition, Outline, Use, is_case, is_main
+from tfnanlint.syntax.access_paths import is_special
 
 MAX_FILES: Final = 24  # others that are read for one answer: what more may lead to is not judged
 _INIT: Final = "__init__.py"
@@ -401,11 +402,7 @@ class Reach:
         if not self._is_method(path, definition):
             return False
         name = definition.name
-        return (
-            name.startswith("__")
-            and name.endswith("__")
-            or self._may_base_call(path, definition.parent, name, set())
-        )
+        return is_special(name) or self._may_base_call(path, definition.parent, name, set())
 
     def _may_base_call(self, path: str, name: str, method: str, seen: set[Node]) -> bool:
         """Whether a class inherits from one that no file of the program defines, and that may call

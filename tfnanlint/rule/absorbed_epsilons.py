@@ -1,4 +1,6 @@
-"""Repairs of epsilons that are rounded away: a softplus of the logits, a floor that survives."""
+"""Repairs of epsilons that are rounded away: a softplus of the logits, a floor that survives; and
+whether the program runs where they are.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,22 @@ import ast
 from typing import Any
 
 from tfnanlint.diagnostics.findings import Claim, Fix
-from tfnanlint.idioms.absorbed_epsilons import AbsorbedEpsilon
+from tfnanlint.idioms.absorbed_epsilons import AbsorbedEpsilon, is_of_tensorflow
 from tfnanlint.idioms.probabilities import logged
+from tfnanlint.ops.frameworks import SESSION_CALLS
 from tfnanlint.ops.site import Site
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context
 from tfnanlint.values.value import SMALLEST, number_text, rounded
+
+
+def runs_in_first_version(here: Context) -> bool:
+    """Whether a file runs in TensorFlow 1 only, of which only 1.15 reorders sums so."""
+    if here.calls("GradientTape"):
+        return False
+    calls = [place for name in SESSION_CALLS for place in here.calls(name)]
+    return any(is_of_tensorflow(call, point) for call, point in calls)
 
 
 def repaired(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:

@@ -41,3 +41,8 @@ def leaf(function: ast.expr) -> str:
     """The last name of a callee: `greater` of `tf.math.greater`."""
     kind = type(function)
     return function.attr if kind is ATTRIBUTE else function.id if kind is NAME else ""
+
+
+def is_special(name: str) -> bool:
+    """Whether Python calls a method of this name itself: `__call__`, but not `__private`."""
+    return name.startswith("__") and name.endswith("__")

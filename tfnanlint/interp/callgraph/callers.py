@@ -15,6 +15,7 @@ from tfnanlint.ops.models.layers import Layer
 from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Bound, ClassObject, Function
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Joined, Point, unrefined
+from tfnanlint.syntax.access_paths import is_special
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Choice, Value, unknown
@@ -230,7 +231,7 @@ def is_idle(ev: Evaluator, function: Function, depth: int = 4) -> bool:
         isinstance(function.node, ast.Lambda)
         or function.point.scope.function is not None
         or function.is_property
-        or function.name.startswith("__")
+        or is_special(function.name)
         or called_elsewhere(function)
         or ev.is_compiled(function)
         or ev.escapes(function)

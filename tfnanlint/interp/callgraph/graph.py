@@ -21,6 +21,7 @@ from tfnanlint.program.functions import ClassObject, Function, Instance
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Binding, Parameter, Point
 from tfnanlint.project.answers import UNKNOWN, Answer
+from tfnanlint.syntax.access_paths import is_special
 from tfnanlint.syntax.nodes import function_at
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
@@ -134,8 +135,8 @@ class CallGraph:
             if named and not self.escapes(ev, function, name):
                 return named
             return self._function_flow.handed_on(ev, function) or []
-        is_special = function.name.startswith("__") and function.name != "__init__"
-        if is_special or called_elsewhere(function):
+        by_python = is_special(function.name) and function.name != "__init__"
+        if by_python or called_elsewhere(function):
             return []
         direct = self.direct_arguments(ev, function)
         if direct and not self.escapes(ev, function):

@@ -5,10 +5,12 @@ pooling, dropout.
 from __future__ import annotations
 
 import math
-from typing import Callable
+from typing import Callable, Final
 
 from tfnanlint.ops.families.arrays import cast
 from tfnanlint.ops.families.reductions import COUNT, total
+from tfnanlint.ops.relations.counts import axis_of
+from tfnanlint.ops.relations.shapes import last_length
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import TABLE, Op, op
 from tfnanlint.ops.transfer import core as t
@@ -32,6 +34,17 @@ def softmax(x: Value) -> Value:
     return Value(0.0, 1.0, zero, nan=nan, dtype=x.dtype)
 
 
+def _softmax(site: Site) -> Value:
+    x = site.value(site.op.main)
+    is_last = site.complete and axis_of(site, -1) == -1
+    if is_last and last_length(x) == 1:  # the only one of its row has all of it
+        return t.with_kind(Value(1.0, 1.0, nan=x.nan or x.inf, dtype=x.dtype), x)
+    return _softmax_of_rows(site)
+
+
+_softmax_of_rows: Final = t.unary(softmax)
+
+
 def log_softmax(x: Value) -> Value:
     """At most 0; finite for finite logits, but for differences that overflow."""
     width = x.hi - x.lo
@@ -44,7 +57,7 @@ op(
     "tf.math.softmax K.softmax ops.softmax ops.nn.softmax keras.activations.softmax slim.softmax "
     "raw.Softmax",
     "logits axis name",
-    t.unary(softmax),
+    _softmax,
     reaches=(1.0,),
     reference="tf.nn.softmax(logits)",
 )

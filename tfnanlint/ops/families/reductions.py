@@ -11,7 +11,7 @@ import math
 from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, length, one_axis, passed_by_one
-from tfnanlint.ops.relations.magnitudes import unit_of
+from tfnanlint.ops.relations.magnitudes import longest, square_of, unit_of
 from tfnanlint.ops.relations.picks import picked
 from tfnanlint.ops.relations.shares import (
     axis_of_shares,
@@ -22,7 +22,7 @@ from tfnanlint.ops.relations.shares import (
 )
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import op
-from tfnanlint.ops.traits import ONE_HOTS
+from tfnanlint.ops.traits import DIFFERENCE_SQUARES, ONE_HOTS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.core import INF, NO_CONSTANT, Value, reaches_inf, reaches_minus_inf
 from tfnanlint.ops.transfer.diagonals import least_on_diagonal
@@ -111,6 +111,7 @@ def _sum(site: Site) -> Value:
         or _best_kept(site, x)
         or _best_taken(site, x)
         or _cosine(site, x)
+        or _distance(site, x)
         or _of_parts(site, x)
         or _one_hot_of_indices(site, x)
         or picked(site, x)
@@ -297,6 +298,25 @@ def _cosine(site: Site, x: Value) -> Value | None:
     if not all(unit is not None and one_axis(site, unit) for unit in units):
         return None
     return within_one(x)
+
+
+def _distance(site: Site, x: Value) -> Value | None:
+    """The sum of the squares of what unit vectors along its axis add up to, as of a difference of
+    two: their distance squared, at most 4.
+    """
+    square = made_by(x, *DIFFERENCE_SQUARES, "tf.square", "tf.pow", "tf.multiply", aligned=True)
+    if square is None or x.lo < 0:
+        return None
+    if square.op.name in DIFFERENCE_SQUARES:
+        parts = [longest(square.value(param), site) for param in ("x", "y")]
+    else:
+        base = square.value("x")
+        parts = [longest(base, site) if square_of(x, base) else None]
+    if None in parts:
+        return None
+    hi = sum(filter(None, parts)) ** 2
+    slack = 1024 * t.limits_of(x.dtype).eps
+    return Value(0.0, hi * (1.0 + slack), nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
 def within_one(x: Value) -> Value:

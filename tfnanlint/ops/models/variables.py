@@ -83,7 +83,15 @@ def starts_at_random(site: Site) -> bool:
         return False
     if not site.given(param):
         return param == "initializer" and dtype_given(site) not in NO_FLOATS
-    described = _described(site.value(param))
+    initial = site.value(param)
+    note = initial.origin
+    of_callers = note.options if isinstance(note, Note) else ()
+    return all(map(_is_random, of_callers or (initial,)))
+
+
+def _is_random(initial: Value) -> bool:
+    """Whether an initial value or an initializer is one of random numbers."""
+    described = _described(initial)
     drawn = described.origin
     if isinstance(drawn, Site) and _is_draw(drawn.op.name):
         return True

@@ -8,7 +8,7 @@ from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, one_axis
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import EUCLIDEAN, FLOORS, SQUARES
+from tfnanlint.ops.traits import EUCLIDEAN, FLOORS, LINEAR, NEGATIONS, SQUARES
 from tfnanlint.values.value import NO_CONSTANT, SMALLEST, Value, outward
 
 _SUBNORMAL: Final = 1.2248  # the root of 1.5
@@ -68,6 +68,27 @@ def unit_of(value: Value) -> Site | None:
         if root is not None:
             return squares_of(root.value("x"), producer.value(factor))
     return None
+
+
+def longest(value: Value, reduction: Site, depth: int = _DEPTH) -> float | None:
+    """The length that a sum of multiples of unit vectors along the axis of a reduction has at most,
+    as of `h + r - t`: each adds the magnitude of its coefficient. None for other values.
+    """
+    unit = unit_of(value)
+    if unit is not None and one_axis(reduction, unit):
+        return 1.0
+    outer = made_by(value, *LINEAR, aligned=True) if depth else None
+    if outer is None:
+        return None
+    if outer.op.name in NEGATIONS:
+        return longest(outer.value("x"), reduction, depth - 1)
+    x, y = outer.value("x"), outer.value("y")
+    if outer.op.name == "tf.multiply":
+        number, vector = (x, y) if x.is_number else (y, x)
+        inner = longest(vector, reduction, depth - 1) if number.is_number else None
+        return None if inner is None else inner * max(abs(number.lo), abs(number.hi))
+    lengths = [longest(part, reduction, depth - 1) for part in (x, y)]
+    return None if None in lengths else sum(filter(None, lengths))
 
 
 def norm_of(divisor: Value, x: Value, depth: int = _DEPTH) -> Site | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tfnanlint.ops.frameworks import TRANSPOSING
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import SHAPE_KEEPING
@@ -41,6 +42,24 @@ def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:
         main = "x" if site.given("x") else site.op.main
         return shape_of(site.value(main), depth - 1) if main in site.params else None
     return None
+
+
+def last_length(value: Value, depth: int = _DEPTH) -> int | None:
+    """The length of the last axis of a value, where it is written: of `x @ w + b` that of the
+    columns of `w`, if `b` has the same.
+    """
+    shape = shape_of(value)
+    site = _maker(value) if not shape and depth else None
+    if site is None:
+        return shape[-1] if shape else None
+    if site.op.name == "tf.add":
+        lengths = {last_length(site.value(param), depth - 1) for param in ("x", "y")}
+        return lengths.pop() if len(lengths) == 1 else None
+    is_plain = site.op.name == "tf.matmul" and site.complete and not site.name.endswith("batch_dot")
+    if not is_plain or any(map(site.given, TRANSPOSING)):
+        return None
+    columns = shape_of(site.value("y"), depth - 1)
+    return columns[-1] if columns is not None and len(columns) > 1 else None
 
 
 def _maker(value: Value) -> Site | None:
