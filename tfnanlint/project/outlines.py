@@ -136,6 +136,11 @@ class Outline:
         self._read_definitions(tree.body)
         self.is_script = is_notebook or any(map(_runs_something, tree.body))
 
+    @property
+    def tree(self) -> ast.Module:
+        """What was parsed; empty where the file cannot be parsed."""
+        return self._tree
+
     # Imports
 
     def _import(self, node: Any) -> None:
