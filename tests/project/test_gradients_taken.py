@@ -102,3 +102,28 @@ def test_the_file_that_is_imported(folder, importing, is_importer):
         "tf2/train.py": importing + "\n" + TRAIN,
     }
     assert bool(findings(folder, files, os.path.join("tf1", "energies.py"))) is is_importer
+
+
+def test_a_file_that_the_program_does_not_hold(folder):
+    assert len(findings(folder, {".old/run.py": RUN, ".git/HEAD": ""}, ".old/energies.py")) == 1
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.py": RUN + "from .lib import model\n"},  # it is not there
+        {"run.py": RUN + "import lib.model\n", "lib/loss.py": ""},
+        {"run.py": RUN, "train.py": "losses.energy(x)\n" + TRAIN},  # the import was forgotten
+        {
+            "lib/run.py": "from lib.run import f\n" + RUN,
+            "train.py": "from lib.run import f" + TRAIN,
+        },
+        {"run.py": RUN, "old.py": "from energies import energy\nprint 1\n"},
+    ],
+)
+def test_what_is_not_seen_may_take_one(folder, files):
+    assert len(findings(folder, {"energies.py": ENERGY, ".git/HEAD": "", **files})) == 1
+
+
+def test_a_file_of_comments_takes_none(folder):
+    assert findings(folder, {"run.py": RUN, "old.py": "# import energies\n"}) == []

@@ -18,6 +18,7 @@ from tfnanlint.project.imports import Imports
 from tfnanlint.project.reach import Program
 
 _MAX_HOLDERS: Final = 24  # files that are read for one answer
+_MAX_FILES: Final = 500  # of a program whose files are all searched for what takes gradients
 
 
 class GradientsTaken:
@@ -31,17 +32,18 @@ class GradientsTaken:
 
     def answer(self, path: str) -> str:
         """NO where no gradient is taken of what a file computes, else UNKNOWN."""
-        holders = self._holders(path)
+        texts = self._program.texts
+        holders = self._holders(path) if path in texts and len(texts) <= _MAX_FILES else set()
         if not holders or not self._is_used(path, holders):
             return UNKNOWN
         is_taken = any(
             self._takes_gradient(one) or self._hands_on(one) or self._program.outline(one).gets
             for one in holders
         )
-        return UNKNOWN if is_taken or self._meets_taker(holders) else NO
+        return UNKNOWN if is_taken or self._meets_taker(path, holders) else NO
 
     def _holders(self, path: str) -> set[str]:
-        """The files that may hold what a file computes; {} where they are too many."""
+        """The files that may hold what a file computes; none where they are too many."""
         holders: set[str] = set()
         for start in (path, *self._program.finding):
             importers = self._imports.all_importers(start, _MAX_HOLDERS)
@@ -61,9 +63,11 @@ class GradientsTaken:
         return known
 
     def _hands_on(self, path: str) -> bool:
-        """Whether a file imports a distribution that may take gradients of what it is given."""
-        foreign = self._imports.foreign(path) - sys.stdlib_module_names
-        return not all(map(takes_no_gradient, foreign))
+        """Whether a file imports what may take gradients of what it is given, from a distribution
+        or from files that are not there.
+        """
+        unseen = self._imports.unseen(path) - sys.stdlib_module_names
+        return not all(map(takes_no_gradient, unseen))
 
     def _is_used(self, path: str, holders: set[str]) -> bool:
         """Whether a program uses what a file computes, and not only tries it out."""
@@ -76,9 +80,17 @@ class GradientsTaken:
         """Whether a file runs a model that was trained before."""
         return any(map(self._program.outline(path).uses, INFERENCE_CALLS))
 
-    def _meets_taker(self, holders: set[str]) -> bool:
-        """Whether a file that takes gradients is imported by one of some files."""
+    def _meets_taker(self, path: str, holders: set[str]) -> bool:
+        """Whether a file that takes gradients is imported by one of some files, or loads a name
+        that the first of them defines.
+        """
+        definitions = self._program.outline(path).definitions.values()
+        names = {one.name for one in definitions if not one.parent}
         for taker in self._takers:
+            outline = self._program.outline(taker)
+            own = {one.name for one in outline.definitions.values()}
+            if any(map(outline.uses, names - own)):
+                return True
             importers = self._imports.all_importers(taker, len(self._program.texts))
             if importers is None or not importers.isdisjoint(holders):
                 return True

@@ -26,6 +26,12 @@ class Imports:
         self._named: dict[str, list[str]] = {}
         for path in program.texts:
             self._named.setdefault(stem_of(path), []).append(path)
+        # the dotted names of all files and folders, by their last words
+        self._modules: dict[str, set[str]] = {}
+        for path in program.texts:
+            words = os.path.splitext(os.path.relpath(path, program.top))[0].split(os.sep)
+            for count in range(1, len(words) + 1):
+                self._modules.setdefault(words[count - 1], set()).add(".".join(words[:count]))
         self._moves = any(_MOVES in data for data in program.texts.values())
 
     def importers(self, path: str) -> frozenset[str]:
@@ -58,10 +64,10 @@ class Imports:
             yield from [one for one in self._program.texts if one != path and inside in one]
 
     def _may_import(self, importer: str, path: str, stem: str) -> bool:
-        tree = self._program.outline(importer).tree
-        return not tree.body or any(
+        outline = self._program.outline(importer)
+        return not outline.is_parsed or any(
             path in self._files(importer, getattr(node, "level", 0), parts)
-            for node in nodes_in(tree)
+            for node in nodes_in(outline.tree)
             if type(node) in _IMPORTS
             for parts in _parts(node, stem)
         )
@@ -71,9 +77,7 @@ class Imports:
         those around it; where that leads to none, all that have the last name.
         """
         named = self._named[parts[-1]]
-        folder = os.path.dirname(importer)
-        for _ in range(level - 1):
-            folder = os.path.dirname(folder)
+        folder = _above(os.path.dirname(importer), level - 1)
         folders = [folder] if level else _around(folder, self._program.top)
         places = {
             place
@@ -84,39 +88,42 @@ class Imports:
         near = [] if self._moves else [path for path in named if path in places]
         return near or _longest(named, parts)
 
-    def foreign(self, path: str) -> set[str]:
-        """The packages from which a file imports what no file of the program can be."""
-        packages: set[str] = set()
-        for node in nodes_in(self._program.outline(path).tree):
+    def unseen(self, path: str) -> set[str]:
+        """The packages from which a file imports what no file of the program holds: "." for its
+        own, and where the file cannot be parsed.
+        """
+        outline = self._program.outline(path)
+        packages = set() if outline.is_parsed else {"."}
+        for node in nodes_in(outline.tree):
             if type(node) is ast.Import:
-                dotted = [alias.name.split(".") for alias in node.names]
-            elif type(node) is ast.ImportFrom and not node.level:
-                before = (node.module or "").split(".")
-                dotted = [[*before, alias.name] for alias in node.names]
-            else:
-                continue
-            packages.update(parts[0] for parts in dotted if not self._is_own(parts))
+                dotted = [alias.name for alias in node.names]
+                packages.update(name.split(".")[0] for name in dotted if not self._has(name))
+            elif type(node) is ast.ImportFrom and node.level == 0:
+                module = node.module or ""
+                packages.update([] if self._has(module) else [module.split(".")[0]])
+            elif type(node) is ast.ImportFrom and node.module:
+                folder = _above(os.path.dirname(path), node.level - 1)
+                module = os.path.relpath(folder, self._program.top).replace(os.sep, ".")
+                packages.update([] if self._has(f"{module}.{node.module}".lstrip(".")) else ["."])
         return packages
 
-    def _is_own(self, parts: list[str]) -> bool:
-        """Whether a dotted name may be one of the program: of a folder or file of it, or of one
-        that lies in a folder of that name.
+    def _has(self, module: str) -> bool:
+        """Whether a dotted name is that of a file of the program or of a folder, from the top of
+        the project or from any folder in it.
         """
-        return parts[0] in self._program.words or any(
-            _common(path, parts[: place + 1]) > 1
-            for place, part in enumerate(parts)
-            for path in self._named.get(part, ())
+        return any(
+            f".{one}.".endswith(f".{module}.")
+            for one in self._modules.get(module.rpartition(".")[2], ())
         )
 
 
 def _parts(node: Any, stem: str) -> Iterator[list[str]]:
-    """The dotted names of an import statement up to a word, where that is part of them."""
+    """The dotted names of an import statement up to a word, wherever that is part of them."""
     module = getattr(node, "module", None)
     before = module.split(".") if module else []
     for alias in node.names:
         parts = [*before, *alias.name.split(".")]
-        if stem in parts:
-            yield parts[: parts.index(stem) + 1]
+        yield from [parts[: place + 1] for place, part in enumerate(parts) if part == stem]
 
 
 def _longest(paths: list[str], parts: list[str]) -> list[str]:
@@ -133,6 +140,13 @@ def _common(path: str, parts: list[str]) -> int:
     while count < min(len(words), len(parts)) and words[-1 - count] == parts[-1 - count]:
         count += 1
     return count
+
+
+def _above(folder: str, count: int) -> str:
+    """The folder that lies so many folders further up."""
+    for _ in range(count):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _around(folder: str, top: str) -> list[str]:

@@ -115,6 +115,8 @@ class Outline:
         "_is_program",
     )
 
+    is_parsed = True
+
     def __init__(
         self, text: str, tree: ast.Module, line_starts: list[int], is_notebook: bool = False
     ):
@@ -138,7 +140,7 @@ class Outline:
 
     @property
     def tree(self) -> ast.Module:
-        """What was parsed; empty where the file cannot be parsed."""
+        """What was parsed; empty where the file cannot be (`is_parsed`)."""
         return self._tree
 
     # Imports
@@ -430,6 +432,8 @@ class Words(Outline):
     """
 
     __slots__ = ()
+
+    is_parsed = False
 
     def __init__(self, words: Collection[str]):
         super().__init__("", ast.Module([], []), [0])
