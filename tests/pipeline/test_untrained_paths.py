@@ -1,4 +1,4 @@
-"""Values that only go where no gradient comes back from: what optimizers are made with."""
+"""Whether a gradient is taken of what optimizers are made with, and of what is a metric."""
 
 from __future__ import annotations
 
@@ -45,4 +45,18 @@ def test_what_an_optimizer_is_made_with(tmp_path, made, answer):
         HEAD
         + f"def f(step):\n    rate = tf.sqrt(step)\n    g = tf.gradients(l, v)\n    return {made}\n"
     )
+    assert taken(tmp_path / "train.py", text) is answer
+
+
+@pytest.mark.parametrize(
+    ("loss", "answer"),
+    [
+        ("def loss(y, p):\n    return root(y, p) + 1\n", Differentiated.YES),
+        ("def loss(y, p):\n    return y - p\n", Differentiated.NO),
+        ("def other(y, p):\n    return root(y, p)\n\n\nloss = 'mse'\n", Differentiated.NO),
+    ],
+)
+def test_a_metric_that_is_a_part_of_the_loss(tmp_path, loss, answer):
+    text = HEAD + "def root(y, p):\n    return tf.sqrt(y - p)\n\n\n" + loss
+    text += "\n\nmodel.compile(loss=loss, metrics=[root])\nmodel.fit(x, y)\n"
     assert taken(tmp_path / "train.py", text) is answer

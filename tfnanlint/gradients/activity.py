@@ -363,6 +363,9 @@ class Gradients:
         ):
             called = self._from_callers(function)
             known = called if called is not Differentiated.UNKNOWN else known
+        elif known is Differentiated.NO and function.name in self._roles.metrics:
+            called = self._from_callers(function)  # a part of the loss may be shown, too
+            known = called if called is Differentiated.YES else known
         if known is Differentiated.UNKNOWN and self._measures(function):
             known = Differentiated.NO
         return known
