@@ -53,12 +53,18 @@ def noted(folder, files):
         (TRAINED + "def f():\n    return made\n", False),
         (TRAINED + "made.save('m')\n", False),  # who loads it may train it
         (TRAINED + "@again\n" + HANDED.format("both.add(model)"), False),
-        ("made.predict(x)\n", True),
         ("made.summary()\n", False),  # nothing is trained here: another file may do that
     ],
 )
 def test_a_loss_that_nothing_computes_is_a_note(tmp_path, more, unused):
     assert noted(tmp_path, {"train.py": BUILT + more}) is unused
+
+
+def test_a_program_that_only_predicts(tmp_path):
+    path = tmp_path / "predict.py"
+    path.write_text(BUILT + "made.predict(x)\n")
+    project.forget()
+    assert flow.analyse(Source(str(path), path.read_text()), RULES) == []
 
 
 RETURNED = (
@@ -89,3 +95,67 @@ def test_a_model_that_is_returned_is_followed(tmp_path, more, unused):
 def test_a_file_that_imports_the_model_may_train_it(tmp_path):
     files = {"model.py": BUILT + TRAINED, "run.py": "from model import made\nmade.fit(1, 2)\n"}
     assert noted(tmp_path, files) is False
+
+
+CLASS = (
+    "from tensorflow import keras\n\n\n"
+    "class GAN:\n"
+    "    def __init__(self):\n"
+    "        self.critic = keras.Sequential([keras.layers.Dense(1, activation='sigmoid')])\n"
+    "        self.critic.compile(optimizer='adam', loss='binary_crossentropy')\n"
+    "        {}\n\n"
+    "    def build(self):\n"
+    "        model = keras.Sequential([keras.layers.Dense(3, activation='tanh')])\n"
+    "        {}\n"
+    "        return model\n\n"
+    "    def train(self):\n"
+    "        self.critic.train_on_batch(x, y)\n"
+    "        {}\n"
+)
+MADE = "self.made = self.build()"
+COMPILED = "{}.compile(optimizer='adam', loss='binary_crossentropy')"
+OF_SELF, OF_NAME = COMPILED.format("self.made"), COMPILED.format("model")
+
+
+@pytest.mark.parametrize(
+    ("used", "unused"),
+    [
+        ("self.made.predict(x)", True),
+        ("both = keras.Sequential([self.made, self.critic])", True),
+        ("z = self.made(x)", True),
+        ("self.made.fit(x, y)", False),
+        ("other.made.train_on_batch(x, y)", False),
+        ("train(self.made)", False),
+        ("models = [self.made]", False),
+        ("self.made = other", False),
+        ("return self.made", False),
+        ("self.again = self.made", True),
+        ("self.again = self.made; self.again.fit(x, y)", False),
+    ],
+)
+def test_a_model_that_is_an_attribute(tmp_path, used, unused):
+    built = MADE + "; " + OF_SELF
+    assert noted(tmp_path, {"gan.py": CLASS.format(built, "pass", used)}) is unused
+
+
+@pytest.mark.parametrize(
+    ("made", "used", "unused"),
+    [
+        (MADE, "self.made.predict(x)", True),
+        (MADE, "self.made.fit(x, y)", False),
+        ("made = self.build()", "pass", True),
+        ("made = self.build(); made.fit(x, y)", "pass", False),
+        ("made = self.build(); self.again = made", "self.again.predict(x)", True),
+        ("made = self.build(); self.again = made", "self.again.fit(x, y)", False),
+        ("made = self.build()", "self.build().fit(x, y)", False),
+    ],
+)
+def test_a_model_that_a_method_returns(tmp_path, made, used, unused):
+    assert noted(tmp_path, {"gan.py": CLASS.format(made, OF_NAME, used)}) is unused
+
+
+def test_who_imports_a_class_may_train_its_model(tmp_path):
+    text = CLASS.format(MADE + "; " + OF_SELF, "pass", "self.made.predict(x)")
+    run = "from gan import GAN\nGAN().{}\n"
+    assert noted(tmp_path, {"gan.py": text, "run.py": run.format("made.fit(x, y)")}) is False
+    assert noted(tmp_path, {"gan.py": text, "run.py": run.format("run()")}) is True

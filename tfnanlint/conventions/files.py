@@ -20,6 +20,22 @@ _DISTRIBUTIONS: Final = frozenset(
 FOREIGN: Final = _DISTRIBUTIONS | frozenset(
     "math os sys typing abc collections functools gin six".split()
 )
+# Of those that programs import beside TensorFlow: they work on numbers, files and pictures.
+_ON_NUMBERS: Final = frozenset(
+    "tensorflow keras tf_keras keras_preprocessing keras_applications tensorflow_datasets "
+    "tensorflow_hub tensorflow_io tensorboard numpy scipy pandas sklearn matplotlib mpl_toolkits "
+    "pylab seaborn plotly bokeh cv2 PIL skimage imageio scikitplot h5py joblib dill tqdm yaml "
+    "absl six future gym requests urllib3 flask nltk gensim jieba spacy librosa soundfile pydub "
+    "networkx statsmodels numba tabulate termcolor psutil IPython ipywidgets google mlxtend "
+    "sympy xarray netCDF4 tables lxml bs4 attr click easydict prettytable pydot graphviz "
+    "progressbar colorama simplejson ujson msgpack boto3 pymongo redis imutils wandb nibabel "
+    "SimpleITK pydicom pyprind cPickle urllib2 ConfigParser Queue StringIO".split()
+)
+
+
+def takes_no_gradient(module: str) -> bool:
+    """Whether a distribution takes no gradients of what a program hands it: `pandas`, `cv2`."""
+    return module in _ON_NUMBERS
 
 
 def holds_tests(path: str) -> bool:

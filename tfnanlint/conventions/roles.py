@@ -31,6 +31,12 @@ _TRAINING_STEP: Final = (
     r"gradients?|jacobian|batch_jacobian|"
     r"(?!update_state$)(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
 )
+_TAKES_GRADIENTS: Final = (
+    r"\b(?!stop_gradients?\b)(?:\w*(?:[Gg]radient|[Jj]acobian|[Hh]essian|[Mm]inimi[sz]e|"
+    r"[Ee]stimator|MonteCarlo|Langevin|NoUTurn|ForwardAccumulator|train_op)\w*|"
+    r"fit(?:_\w+)?|\w+_fit|train_on_batch|add_loss|get_updates|optimize_loss|Experiment|"
+    r"make_train_function)\b"
+)
 # Methods that the frameworks call apart from training, and names that programs give such methods.
 _EVALUATION_METHODS: Final = frozenset(
     "inference infer test_step predict_step update_state result on_epoch_end on_batch_end "
@@ -123,6 +129,13 @@ def initializes(name: str) -> bool:
 def takes_training_step(name: str) -> bool:
     """Whether a function of this name may take a gradient of what it is given: `train_on`."""
     return re.fullmatch(_TRAINING_STEP, name) is not None
+
+
+def takers_of_gradients(text: str) -> set[str]:
+    """The names in a text that may take a gradient, or train what they are given: `minimize`,
+    `GradientTape`, `fit_generator`; not `stop_gradient`.
+    """
+    return set(re.findall(_TAKES_GRADIENTS, text))
 
 
 def makes_object(name: str) -> bool:

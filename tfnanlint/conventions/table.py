@@ -229,6 +229,11 @@ CONVENTIONS: Final = (
         "steps of training have these names",
     ),
     Convention(
+        roles.takers_of_gradients,
+        "a program in which no such name is loaded takes no gradient",
+        "what TensorFlow, Keras and their relatives take gradients with has these names",
+    ),
+    Convention(
         roles.makes_object,
         "a gradient may be taken through the arguments of the constructor",
         "the names of classes begin with capitals; a class may be a model, an optimizer or a step",
@@ -333,6 +338,11 @@ CONVENTIONS: Final = (
         files.is_known_distribution,
         "an import belongs to the group of third-party imports",
         "no project names a package like these",
+    ),
+    Convention(
+        files.takes_no_gradient,
+        "what is imported from a distribution takes no gradient of what the program computes",
+        "it is no library for training, and knows no functions of TensorFlow that it could train",
     ),
     # Texts
     Convention(

@@ -66,6 +66,7 @@ class Gradients:
     """
 
     def __init__(self, module: Module, interpreter: Engine, abroad: int = _MAX_FILES):
+        self._found_none_taken: bool | None = None
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_roles: Roles | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
@@ -112,11 +113,21 @@ class Gradients:
         if self._left_out(site.node, site.point):
             return Differentiated.NO
         activity = self.at(site.point)
-        return (
-            Differentiated.NO
-            if activity is Differentiated.UNKNOWN and _of_gradients(site)
-            else activity
-        )
+        if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
+            return Differentiated.NO
+        return activity
+
+    @property
+    def _none_is_taken(self) -> bool:
+        """Whether the program around the file takes no gradient of what it computes. A draft does
+        not ask for it.
+        """
+        project = self.module.project
+        if self._found_none_taken is None and not self.interpreter.session.drafting:
+            self._found_none_taken = project is not None and project.takes_no_gradient(
+                self.module.source
+            )
+        return bool(self._found_none_taken)
 
     def _is_rigid(self, site: Site) -> bool:
         """Whether no gradient flows through what arrives at a site."""
@@ -352,6 +363,9 @@ class Gradients:
         ):
             called = self._from_callers(function)
             known = called if called is not Differentiated.UNKNOWN else known
+        elif known is Differentiated.NO and function.name in self._roles.metrics:
+            called = self._from_callers(function)  # a part of the loss may be shown, too
+            known = called if called is Differentiated.YES else known
         if known is Differentiated.UNKNOWN and self._measures(function):
             known = Differentiated.NO
         return known

@@ -134,6 +134,19 @@ TRAINING_CALLS: Final = (
     "minimize",
     "apply_gradients",
 )
+# Calls of a program that runs a model which was trained before.
+INFERENCE_CALLS: Final = (
+    "predict",
+    "predict_on_batch",
+    "predict_generator",
+    "evaluate",
+    "evaluate_generator",
+    "restore",
+    "load_model",
+    "load_weights",
+    "load_checkpoint",
+    "latest_checkpoint",
+)
 # What an optimizer takes gradients with.
 STEP_METHODS: Final = ("apply_gradients", "apply", "minimize")
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its

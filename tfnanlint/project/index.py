@@ -23,7 +23,7 @@ except ImportError:
     from hashlib import blake2b
 
 from tfnanlint.conventions.files import FOREIGN, is_foreign
-from tfnanlint.project.answers import UNKNOWN, Answer
+from tfnanlint.project.answers import NO, UNKNOWN, Answer
 from tfnanlint.project.filesystem import Disk, FileSystem
 from tfnanlint.project.half_precision import half_wanted, setters_of
 from tfnanlint.project.settings import set_in
@@ -32,6 +32,7 @@ from tfnanlint.syntax.source import Source, Unreadable
 Module = Any  # a `module.Module`, which knows its project
 
 if TYPE_CHECKING:
+    from tfnanlint.project.gradients_taken import GradientsTaken
     from tfnanlint.project.outlines import Outline
     from tfnanlint.project.reach import Program, Reach
 
@@ -551,6 +552,24 @@ def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
     return reach.attribute(owner, name) if reach is not None else (UNKNOWN, "")
 
 
+@lru_cache(maxsize=65536)
+def _gradients_taken(top: str, path: str) -> str:
+    """Whether the program of a project takes a gradient of what a file computes."""
+    program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
+    if program is None or not program.may_say_no(path):
+        return UNKNOWN
+    taken = _gradients_of_program(top)
+    return taken.answer(path) if taken is not None else UNKNOWN
+
+
+@lru_cache(maxsize=2)
+def _gradients_of_program(top: str) -> GradientsTaken | None:
+    from tfnanlint.project.gradients_taken import GradientsTaken
+
+    program = _program(top)
+    return GradientsTaken(program) if program is not None else None
+
+
 def _reach(top: str, path: str, outline_of: Callable[[str], Outline | None]) -> Reach | None:
     """What answers for the definitions of a file; None where nothing is known of any."""
     from tfnanlint.project.reach import Reach
@@ -662,6 +681,8 @@ _OF_TEXTS = (
     _is_packaged,
     _reached,
     _attribute_read,
+    _gradients_taken,
+    _gradients_of_program,
 )
 
 # By the kind of a question, what answers it. A digest of all files goes before those `OF_TREE`,
@@ -679,6 +700,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "half": _half_once,
     "reach": _reached,
     "attribute": _attribute_read,
+    "gradients": _gradients_taken,
 }
 # by the kind of a question, that of the digest of all files that its answer is made from
 OF_TREE = {
@@ -687,6 +709,7 @@ OF_TREE = {
     "half": "tree",
     "reach": "program",
     "attribute": "program",
+    "gradients": "program",
 }
 
 
@@ -846,6 +869,16 @@ class Project:
         answer = reach.attribute(owner, name)
         self._note(("attribute", top, path, owner, name), answer)
         return answer
+
+    def takes_no_gradient(self, source: Source) -> bool:
+        """Whether the program around the linted source takes no gradient of what it computes."""
+        path = self._path(source.path)
+        if not self.path or path != self.path:
+            return False
+        top = self._ask("around", os.path.dirname(path))
+        if self._ask("packaged", os.path.dirname(path), top):
+            return False
+        return bool(self._ask("gradients", top, path) == NO)
 
     def _reach_of(self, source: Source) -> tuple[Reach | None, str, str]:
         """What answers for the definitions of the linted source, the top folder of its project, and

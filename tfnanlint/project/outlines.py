@@ -115,6 +115,8 @@ class Outline:
         "_is_program",
     )
 
+    is_parsed = True
+
     def __init__(
         self, text: str, tree: ast.Module, line_starts: list[int], is_notebook: bool = False
     ):
@@ -135,6 +137,11 @@ class Outline:
         self._is_program: bool | None = None
         self._read_definitions(tree.body)
         self.is_script = is_notebook or any(map(_runs_something, tree.body))
+
+    @property
+    def tree(self) -> ast.Module:
+        """What was parsed; empty where the file cannot be (`is_parsed`)."""
+        return self._tree
 
     # Imports
 
@@ -425,6 +432,8 @@ class Words(Outline):
     """
 
     __slots__ = ()
+
+    is_parsed = False
 
     def __init__(self, words: Collection[str]):
         super().__init__("", ast.Module([], []), [0])

@@ -32,28 +32,35 @@ def is_never_trained(site: Any) -> bool:
     call, point = site.node, site.point
     if point is None or point.over is not None or not isinstance(call, ast.Call):
         return False
-    model = getattr(call.func, "value", None)
-    if not isinstance(model, ast.Name):
+    name = _name_of(getattr(call.func, "value", None))
+    if not name:
         return False
-    function = point.scope.node if point.scope.function is not None else None
+    is_local = point.scope.function is not None and not name.startswith(".")
+    scope = point.scope.node if is_local else None
     file = _File(point.module)
-    return file.is_without_loss(function, model.id) and file.is_run(function, model.id)
+    return file.is_without_loss(scope, name) and file.is_run(scope, name)
 
 
 class _File:
-    """What becomes of models in one file. A scope is a function, or None for the file itself."""
+    """What becomes of models in one file. A scope is a function, or None for the file itself. The
+    name of a model is that of a variable of a scope, or that of an attribute with a dot before it:
+    of that all objects of the file are one.
+    """
 
     def __init__(self, module: Any):
         self._module = module
         self._tree = module.source.tree
+        classes = [node for node in self._tree.body if isinstance(node, ast.ClassDef)]
+        methods = [node for one in classes for node in one.body]
         functions = [
             node
-            for node in self._tree.body
+            for node in [*self._tree.body, *methods]
             if isinstance(node, Function) and not node.decorator_list
         ]
         names = Counter(function.name for function in functions)
-        # those at the top level that are defined once
+        # those at the top level and in classes that are defined once
         self._functions = {one.name: one for one in functions if names[one.name] == 1}
+        self._methods = {one for one in self._functions.values() if one in methods}
         self._scopes: dict[Any, tuple[list[ast.AST], dict[ast.AST, ast.AST]]] = {}
         self._answers: dict[tuple[Any, str, int], bool] = {}
 
@@ -80,7 +87,8 @@ class _File:
             return False
         if depth == _DEPTH and not _is_made_once(nodes, name):
             return False
-        return all([self._is_harmless(use, around, scope, depth) for use in _loads(nodes, name)])
+        uses = _loads(nodes, name)
+        return all([self._is_harmless(use, around, scope, depth) for use in uses])
 
     def is_run(self, scope: Any, name: str) -> bool:
         """Whether the file, or the function in which a model is made, trains another model or asks
@@ -88,10 +96,10 @@ class _File:
         """
         nodes, around = self._nodes(scope)
         asks = [around.get(use) for use in _loads(nodes, name)]
-        whole = self._nodes(None)[0] if self._is_returned(scope, name) else nodes
+        whole = self._nodes(None)[0] if self._is_handed_on(scope, name) else nodes
         if not any(map(_trains, whole)) and not any(map(_predicts, asks)):
             return False
-        exported = scope is None or self._is_returned(scope, name)
+        exported = scope is None or self._is_handed_on(scope, name)
         return not exported or not self._is_trained_elsewhere()
 
     def _is_trained_elsewhere(self) -> bool:
@@ -101,13 +109,11 @@ class _File:
             [project.importing(path, name) for name in TRAINING_CALLS]
         )
 
-    def _is_returned(self, scope: Any, name: str) -> bool:
-        """Whether a function returns what has a name."""
-        returns = (
-            [node for node in nodes_in(scope) if isinstance(node, ast.Return)] if scope else []
-        )
-        values = [node.value for node in returns]
-        return any(isinstance(value, ast.Name) and value.id == name for value in values)
+    def _is_handed_on(self, scope: Any, name: str) -> bool:
+        """Whether a function returns what has a name, or makes it an attribute."""
+        leaving = (ast.Return, ast.Assign)
+        nodes = [node for node in self._nodes(scope)[0] if isinstance(node, leaving)]
+        return scope is not None and any(_name_of(node.value) == name for node in nodes)
 
     def _is_harmless(
         self, use: ast.AST, around: dict[ast.AST, ast.AST], scope: Any, depth: int
@@ -121,6 +127,8 @@ class _File:
             return is_own and depth > 0 and self._is_harmless_result(scope, depth - 1)
         if isinstance(outer, ast.Call) and outer.func is use:
             return True
+        if isinstance(outer, ast.Assign) and depth:
+            return self._is_harmless_attribute(outer, depth - 1)
         parameter = self._parameter(use, outer, scope) if depth else None
         if parameter is not None:
             return self.is_without_loss(*parameter, depth - 1)
@@ -128,35 +136,54 @@ class _File:
             outer = around.get(outer)
         return isinstance(outer, ast.Call) and leaf(outer.func) in TAKING_MODELS
 
+    def _is_harmless_attribute(self, assignment: ast.Assign, depth: int) -> bool:
+        """Whether a model becomes an attribute, and as that its loss is not computed."""
+        names = [_name_of(target) for target in assignment.targets]
+        is_attribute = len(names) == 1 and names[0].startswith(".")
+        return (
+            is_attribute
+            and _binds(self._nodes(None)[0], names[0]) == 1
+            and self.is_without_loss(None, names[0], depth)
+        )
+
     def _is_harmless_result(self, function: Any, depth: int) -> bool:
         """Whether each call of a function gives a name a model of which no loss is computed."""
         name = getattr(function, "name", "")
         if self._functions.get(name) is not function:
             return False
+        called = f".{name}" if function in self._methods else name
         scopes = [None, *self._functions.values()]
-        named = {scope: self._given(scope, name) for scope in scopes}
+        named = {scope: self._given(scope, called) for scope in scopes}
         calls = sum(len(targets) for targets in named.values())
-        if calls != len(_loads(self._nodes(None)[0], name)) or calls == 0:
+        if calls != len(_loads(self._nodes(None)[0], called)) or calls == 0:
             return False
         return all(
-            self.is_without_loss(scope, target, depth)
+            self._is_harmless_target(scope, target, depth)
             for scope, targets in named.items()
             for target in targets
         )
 
+    def _is_harmless_target(self, scope: Any, target: str, depth: int) -> bool:
+        """Whether a name that is given a model computes no loss of it."""
+        if not target.startswith("."):
+            return self.is_without_loss(scope, target, depth)
+        is_bound_once = _binds(self._nodes(None)[0], target) == 1
+        return is_bound_once and self.is_without_loss(None, target, depth)
+
     def _given(self, scope: Any, name: str) -> list[str]:
-        """The names that a scope gives what calls of a function return: `model = build()`."""
+        """The names that a scope gives what calls of a function return: `model = build()`,
+        `self.model = self.build()`.
+        """
         own = self._nodes(scope)[0] if scope is not None else _outside(self._tree)
-        return [
-            node.targets[0].id
+        assignments = [
+            node
             for node in own
             if isinstance(node, ast.Assign)
-            and len(node.targets) == 1
-            and isinstance(node.targets[0], ast.Name)
             and isinstance(node.value, ast.Call)
-            and isinstance(node.value.func, ast.Name)
-            and node.value.func.id == name
+            and _name_of(node.value.func) == name
         ]
+        targets = [[_name_of(target) for target in node.targets] for node in assignments]
+        return [names[0] for names in targets if len(names) == 1 and names[0]]
 
     def _parameter(
         self, use: ast.AST, call: ast.AST | None, scope: Any
@@ -165,7 +192,7 @@ class _File:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return None
         function = self._functions.get(call.func.id)
-        if function is None or use not in call.args:
+        if function is None or function in self._methods or use not in call.args:
             return None
         if scope is not None and _binds(self._nodes(scope)[0], function.name):
             return None
@@ -183,14 +210,30 @@ def _is_made_once(nodes: list[ast.AST], name: str) -> bool:
         for node in nodes
         if isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)
-        and [getattr(target, "id", "") for target in node.targets] == [name]
+        and [_name_of(target) for target in node.targets] == [name]
     ]
     return len(assignments) == 1 and _binds(nodes, name) == 1
 
 
+def _name_of(node: Any) -> str:
+    """The name of a model: `model` of `model`, `.model` of `self.model`, else none."""
+    if isinstance(node, ast.Attribute):
+        is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
+        return f".{node.attr}" if is_own else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _named(nodes: list[ast.AST], name: str) -> list[Any]:
+    """Where among some nodes a name stands; that of an attribute, of any object."""
+    if name.startswith("."):
+        attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+        return [node for node in attributes if node.attr == name[1:]]
+    return [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+
+
 def _binds(nodes: list[ast.AST], name: str) -> int:
     """How often a name is bound among some nodes: assigned, or a parameter."""
-    stores = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    stores = _named(nodes, name)
     parameters = [node for node in nodes if isinstance(node, ast.arg) and node.arg == name]
     return len(parameters) + sum(not isinstance(node.ctx, ast.Load) for node in stores)
 
@@ -205,8 +248,7 @@ def _function_around(node: ast.AST, around: dict[ast.AST, ast.AST]) -> ast.AST |
 
 def _loads(nodes: list[ast.AST], name: str) -> list[ast.AST]:
     """Where among some nodes a name is loaded."""
-    named = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-    return [node for node in named if isinstance(node.ctx, ast.Load)]
+    return [node for node in _named(nodes, name) if isinstance(node.ctx, ast.Load)]
 
 
 def _outside(tree: ast.Module) -> list[ast.AST]:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import is_session
-from tfnanlint.conventions.roles import is_summary, makes_object, takes_training_step
+from tfnanlint.conventions.roles import (
+    is_summary,
+    is_untrained_class,
+    makes_object,
+    takes_training_step,
+)
 from tfnanlint.ops.frameworks import PREDICT_METHODS, SINKS, SUMMARIES
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
@@ -690,7 +695,7 @@ def _ends(above: list[tuple[Any, ast.AST]], calls: frozenset[str]) -> bool:
                 inner is not outer.func
                 and leaf(outer.func) in calls
                 or calls is CUTS
-                and (_rounded(outer) or _fetched(outer))
+                and (_rounded(outer) or _fetched(outer) or _makes_untrained(outer))
             ):
                 return True
         elif kind is ATTRIBUTE:
@@ -706,6 +711,12 @@ def _ends(above: list[tuple[Any, ast.AST]], calls: frozenset[str]) -> bool:
         ):
             return True
     return False
+
+
+def _makes_untrained(call: ast.Call) -> bool:
+    """Whether a call makes an object through which nothing is trained: `AdamOptimizer(rate)`."""
+    name = leaf(call.func)
+    return makes_object(name) and is_untrained_class(name)
 
 
 def _rounded(call: ast.Call) -> bool:
@@ -769,5 +780,7 @@ def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:
         if isinstance(outer, ast.Call) and inner is not outer.func
     ]
     return any(
-        makes_object(name) or takes_training_step(name) for name in called if name not in _STARTED
+        makes_object(name) and not is_untrained_class(name) or takes_training_step(name)
+        for name in called
+        if name not in _STARTED
     )

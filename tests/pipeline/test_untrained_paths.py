@@ -1,0 +1,62 @@
+"""Whether a gradient is taken of what optimizers are made with, and of what is a metric."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.project import index as project
+from tfnanlint.rule.registry import Rule
+from tfnanlint.syntax.source import Source
+
+HEAD = "import tensorflow as tf\n\n\n"
+
+
+def taken(path, text):
+    """Whether a gradient is taken through the root in a file."""
+    answers = []
+
+    def look(site, here):
+        if here.draft:
+            yield here.remark(site.node, "", None)
+        else:
+            answers.append(site.differentiated)
+
+    path.write_text(text)
+    project.forget()
+    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
+    flow.analyse(Source(str(path), text), [rule])
+    (answer,) = set(answers)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("made", "answer"),
+    [
+        ("tf.train.MomentumOptimizer(rate * 10, 0.9)", Differentiated.NO),
+        ("WarmupSchedule(rate)", Differentiated.NO),
+        ("Trainer(rate)", Differentiated.UNKNOWN),
+        ("optimizer(rate)", Differentiated.UNKNOWN),
+    ],
+)
+def test_what_an_optimizer_is_made_with(tmp_path, made, answer):
+    text = (
+        HEAD
+        + f"def f(step):\n    rate = tf.sqrt(step)\n    g = tf.gradients(l, v)\n    return {made}\n"
+    )
+    assert taken(tmp_path / "train.py", text) is answer
+
+
+@pytest.mark.parametrize(
+    ("loss", "answer"),
+    [
+        ("def loss(y, p):\n    return root(y, p) + 1\n", Differentiated.YES),
+        ("def loss(y, p):\n    return y - p\n", Differentiated.NO),
+        ("def other(y, p):\n    return root(y, p)\n\n\nloss = 'mse'\n", Differentiated.NO),
+    ],
+)
+def test_a_metric_that_is_a_part_of_the_loss(tmp_path, loss, answer):
+    text = HEAD + "def root(y, p):\n    return tf.sqrt(y - p)\n\n\n" + loss
+    text += "\n\nmodel.compile(loss=loss, metrics=[root])\nmodel.fit(x, y)\n"
+    assert taken(tmp_path / "train.py", text) is answer
