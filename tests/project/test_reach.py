@@ -7,36 +7,23 @@ from __future__ import annotations
 import json
 
 import pytest
+from reached import HEAD, MAIN, RULES, put, reason
 
 from tfnanlint.diagnostics.findings import Certainty
-from tfnanlint.diagnostics.grades import grade
-from tfnanlint.notebook.document import written_in
+from tfnanlint.notebook.document import Notebook, written_in
 from tfnanlint.pipeline import analysis as flow
 from tfnanlint.project import index as project
-from tfnanlint.rule import registry as rules
 from tfnanlint.syntax.source import Source
 
-HEAD = "import tensorflow as tf\n\n\n"
 RISKY = "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
-MAIN = "if __name__ == '__main__':\n    {}\n"
 LIVE = "def live(z):\n    return tf.nn.softmax(z)\n\n\n"
 DEAD = HEAD + RISKY + LIVE + MAIN.format("live(tf.ones([2, 3]))")
 USES = "from losses import live\n" + MAIN.format("live([[1.0]])")
-RULES = [rule for rule in rules.load() if rule.code == "TFN301"]
 CALLED = "nothing in this program calls `risky`"
 METHOD = (
     HEAD
     + "class Model({}):\n    def risky(self, z):\n        return tf.math.log(tf.nn.softmax(z))\n\n\n"
 )
-
-
-@pytest.fixture
-def folder(tmp_path):
-    project.forget()
-    yield tmp_path
-    for path in list(project._shown):
-        project.show(path, None)
-    project.forget()
 
 
 def notebook(*cells: str) -> str:
@@ -57,23 +44,6 @@ def notebook(*cells: str) -> str:
             "nbformat_minor": 5,
         }
     )
-
-
-def put(folder, files):
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    project.forget()
-
-
-def reason(folder, name, files):
-    """Why the one finding of a file is a note; "" where it is none."""
-    put(folder, files)
-    (found,) = flow.analyse(Source(str(folder / name), files[name]), RULES)
-    assert (found.certainty is Certainty.UNKNOWN) is bool(found.unreached)
-    assert grade(found).because.startswith(found.unreached)
-    return found.unreached
 
 
 def test_what_nothing_calls_next_to_live_code_is_a_note(folder):
@@ -413,3 +383,100 @@ def test_a_setup_takes_in_the_packages_that_it_finds(folder, name, given, found)
         "scripts/net/__init__.py": "",
     }
     assert reason(folder, name, files) == (CALLED if found else "")
+
+
+def test_an_import_means_the_file_beside_a_script(folder):
+    used = "from losses import risky\n" + MAIN.format("risky(1)")
+    files = {
+        "README.md": "",
+        "a/losses.py": HEAD + RISKY + LIVE,
+        "a/train.py": USES,
+        "b/losses.py": HEAD + RISKY + LIVE,
+        "b/train.py": used,
+    }
+    assert reason(folder, "a/losses.py", files) == CALLED
+    assert reason(folder, "b/losses.py", files) == ""
+    del files["b/losses.py"]
+    (folder / "b/losses.py").unlink()
+    assert reason(folder, "a/losses.py", files) == ""  # a path may be set
+    (folder / "b/train.py").unlink()
+    del files["b/train.py"]
+    files["a/train.py"] = "from lib.losses import live\n" + MAIN.format("live(1)")
+    assert reason(folder, "a/losses.py", files) == ""
+
+
+def test_a_class_that_has_the_name_of_its_module(folder):
+    files = {
+        "losses.py": HEAD + RISKY + "class losses:\n    pass\n",
+        "train.py": "from losses import losses\n" + MAIN.format("print(losses)"),
+    }
+    assert reason(folder, "losses.py", files) == CALLED
+    files["train.py"] = "import losses\n" + MAIN.format("print(losses)")
+    assert reason(folder, "losses.py", files) == ""
+
+
+def test_what_a_file_does_not_export(folder):
+    text = HEAD + "__all__ = ['live']\n" + RISKY + LIVE
+    assert reason(folder, "losses.py", {"losses.py": text, "train.py": USES}) == CALLED
+    text += "__all__ += other.__all__\n"
+    assert reason(folder, "losses.py", {"losses.py": text, "train.py": USES}) == ""
+
+
+@pytest.mark.parametrize(
+    ("sought", "found"),
+    [
+        ("'losses'", True),
+        ("'lib.' + name", False),
+        ("f'losses{name}'", True),
+        ("'los%s' % name", True),
+        ("'lib.{}'.format(name)", False),
+        ("name", False),  # other modules: this one is imported by its name
+    ],
+)
+def test_what_a_computed_import_may_find(folder, sought, found):
+    use = f"import importlib\n{USES}    name = input()\n    importlib.import_module({sought})\n"
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": use}
+    assert reason(folder, "losses.py", files) == ("" if found else CALLED)
+
+
+@pytest.mark.parametrize("text", ["'risky'", "'lib.losses.risky'", "'losses'"])
+def test_what_is_written_where_modules_are_found_by_text(folder, text):
+    use = f"import importlib\n{USES}    importlib.import_module(input())\n"
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": use, "names.py": f"NAMES = [{text}]\n"}
+    assert reason(folder, "losses.py", files) == ""
+
+
+def test_what_files_need_that_are_found(folder):
+    files = {
+        "losses.py": HEAD + RISKY + LIVE,
+        "models.py": "from losses import risky\n\n\ndef model(z):\n    return risky(z)\n",
+        "train.py": f"import importlib\n{USES}    importlib.import_module(input())\n",
+    }
+    assert reason(folder, "losses.py", files) == ""
+
+
+def test_a_notebook_is_in_no_package(folder):
+    put(folder, {"setup.py": "from setuptools import setup\n\nsetup(name='a', packages=['a'])\n"})
+    cell = HEAD + RISKY + LIVE + "live(1)\n"
+    files = {"a.ipynb": notebook(cell)}
+    put(folder, files)
+    source = Notebook(str(folder / "a.ipynb"), files["a.ipynb"].encode()).source
+    (finding,) = flow.analyse(source, RULES)
+    assert finding.unreached == CALLED
+
+
+def test_a_file_of_python_2_imports_and_does_not_call(folder):
+    use = "from losses import live, risky\nprint 'Python 2'\nlive(2)\n"
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": use, "main.py": USES}
+    assert reason(folder, "losses.py", files) == CALLED
+    files["train.py"] = use + "risky(2)\n"
+    assert reason(folder, "losses.py", files) == ""
+
+
+def test_a_file_beside_what_scripts_import(folder):
+    files = {
+        "lib/old.py": HEAD + RISKY,
+        "lib/new.py": "import tensorflow as tf\n\ntf.keras.backend.clear_session()\n",
+        "train.py": "from lib import new\n" + MAIN.format("new.run()"),
+    }
+    assert reason(folder, "lib/old.py", files) == "nothing in this program imports this file"

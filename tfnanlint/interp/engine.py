@@ -372,8 +372,10 @@ class Engine(Evaluator):
 
     def unreached(self, module: Module, row: int) -> str:
         """Why the program of a file never runs the code of a row; "" where it may."""
+        if module.source.refusal:
+            return module.source.refusal
         answer, reason = self.call_graph.reached(module, row)
-        return reason if answer == NO else ""
+        return reason if answer == NO else self.call_graph.never(module, row)
 
     def unread(self, module: Module, row: int, attribute: str) -> str:
         """Why what the method around a row assigns to an attribute becomes nothing; "" where the

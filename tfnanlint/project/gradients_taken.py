@@ -15,7 +15,7 @@ from tfnanlint.conventions.roles import takers_of_gradients
 from tfnanlint.ops.frameworks import INFERENCE_CALLS
 from tfnanlint.project.answers import NO, UNKNOWN
 from tfnanlint.project.imports import Imports
-from tfnanlint.project.reach import Program
+from tfnanlint.project.programs import Program
 
 _MAX_HOLDERS: Final = 24  # files that are read for one answer
 _MAX_FILES: Final = 500  # of a program whose files are all searched for what takes gradients

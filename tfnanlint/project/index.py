@@ -34,7 +34,8 @@ Module = Any  # a `module.Module`, which knows its project
 if TYPE_CHECKING:
     from tfnanlint.project.gradients_taken import GradientsTaken
     from tfnanlint.project.outlines import Outline
-    from tfnanlint.project.reach import Program, Reach
+    from tfnanlint.project.programs import Program
+    from tfnanlint.project.reach import Reach
 
 NOTEBOOK = ".ipynb"
 # larger files are generated tables: reading them costs more than they tell
@@ -214,11 +215,12 @@ _WORD = re.compile(rb"\w+")
 _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", re.M)
 _MODULES = re.compile(rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*=")
 _NAMES = re.compile(r"[^\W\d]\w*")
+_IMPORT_ROW = re.compile(r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t][^\n;]*$", re.M)
 _INIT = "__init__.py"
 _FOUND_PACKAGES = re.compile(
     rb"\bpackages\s*=\s*[\w.]*\bfind_packages\(\s*(?:exclude\s*=\s*[(\[][^()\[\]]*[)\]]\s*)?\)\s*[,)]"
 )
-_RUNS_FILE = re.compile(r"^[ \t]*%run\b", re.M)  # a magic of notebooks
+_RUNS_FILE = re.compile(r"^[ \t]*%run\b(?:[ \t]+-\w+)*[ \t]*([^\s]*)", re.M)  # a magic of notebooks
 
 
 @lru_cache(maxsize=65536)
@@ -442,7 +444,7 @@ def _written_in(notebook: bytes) -> bytes:
 @lru_cache(maxsize=2)
 def _program(top: str) -> Program | None:
     """The program of a project; None where its files are too many."""
-    from tfnanlint.project.reach import Program  # only a finding asks for it
+    from tfnanlint.project.programs import Program  # only a finding asks for it
 
     texts = _program_texts(top)
     return Program(top, texts, _outline) if texts else None
@@ -474,7 +476,8 @@ def _outline_of_words(path: str) -> Outline:
     from tfnanlint.project.outlines import Words
 
     text = _bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace")
-    return Words(frozenset(_NAMES.findall(text)))
+    used = _IMPORT_ROW.sub("", text)
+    return Words(frozenset(_NAMES.findall(text)), frozenset(_NAMES.findall(used)))
 
 
 # The outlines of sources that are kept, by their paths.
@@ -500,8 +503,8 @@ def _outline_of(source: Source) -> Outline | None:
         outline = Outline(source.text, source.tree, source.line_starts, is_notebook)
     except (Unreadable, RecursionError):
         return None
-    if is_notebook and _RUNS_FILE.search(source.written) is not None:
-        outline.note("finds")
+    for path in _RUNS_FILE.findall(source.written) if is_notebook else ():
+        outline.run_file(path)
     return outline
 
 
@@ -555,7 +558,7 @@ def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
 @lru_cache(maxsize=65536)
 def _gradients_taken(top: str, path: str) -> str:
     """Whether the program of a project takes a gradient of what a file computes."""
-    program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
+    program = None if _is_part_of_package(path, top) else _program(top)
     if program is None or not program.may_say_no(path):
         return UNKNOWN
     taken = _gradients_of_program(top)
@@ -570,15 +573,27 @@ def _gradients_of_program(top: str) -> GradientsTaken | None:
     return GradientsTaken(program) if program is not None else None
 
 
+@lru_cache(maxsize=65536)
+def _never_taken(top: str, path: str, row: str) -> str:
+    """Why the program of a project never takes the branch around a row of a file, as it is kept."""
+    reach = _reach(top, path, _outline)
+    return reach.never(int(row)) if reach is not None else ""
+
+
 def _reach(top: str, path: str, outline_of: Callable[[str], Outline | None]) -> Reach | None:
     """What answers for the definitions of a file; None where nothing is known of any."""
     from tfnanlint.project.reach import Reach
 
-    program = None if _is_packaged(os.path.dirname(path), top) else _program(top)
+    program = None if _is_part_of_package(path, top) else _program(top)
     if program is None or not program.may_say_no(path):
         return None
     outline = outline_of(path)
     return Reach(program, path, outline) if outline is not None else None
+
+
+def _is_part_of_package(path: str, top: str) -> bool:
+    """Whether what builds a package takes in a file: it takes in no notebooks."""
+    return not path.endswith(NOTEBOOK) and _is_packaged(os.path.dirname(path), top)
 
 
 ABSENT, TOO_LARGE = "absent", "large"  # in place of the digest of a file that is not read
@@ -683,6 +698,7 @@ _OF_TEXTS = (
     _attribute_read,
     _gradients_taken,
     _gradients_of_program,
+    _never_taken,
 )
 
 # By the kind of a question, what answers it. A digest of all files goes before those `OF_TREE`,
@@ -701,6 +717,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "reach": _reached,
     "attribute": _attribute_read,
     "gradients": _gradients_taken,
+    "branch": _never_taken,
 }
 # by the kind of a question, that of the digest of all files that its answer is made from
 OF_TREE = {
@@ -710,6 +727,7 @@ OF_TREE = {
     "reach": "program",
     "attribute": "program",
     "gradients": "program",
+    "branch": "program",
 }
 
 
@@ -880,6 +898,17 @@ class Project:
             return False
         return bool(self._ask("gradients", top, path) == NO)
 
+    def never(self, source: Source, row: int) -> str:
+        """Why the program around a linted source never takes the branch that a row stands in; ""
+        where it may.
+        """
+        reach, top, path = self._reach_of(source)
+        if reach is None:
+            return ""
+        reason = reach.never(row)
+        self._note(("branch", top, path, str(row)), reason)
+        return reason
+
     def _reach_of(self, source: Source) -> tuple[Reach | None, str, str]:
         """What answers for the definitions of the linted source, the top folder of its project, and
         its path; None where nothing is known of any.
@@ -888,7 +917,7 @@ class Project:
         if not self.path or path != self.path:
             return None, "", path
         top = self._ask("around", os.path.dirname(path))
-        if self._ask("packaged", os.path.dirname(path), top):
+        if not path.endswith(NOTEBOOK) and self._ask("packaged", os.path.dirname(path), top):
             return None, top, path
         if not self._has_reach:
             self._has_reach = True

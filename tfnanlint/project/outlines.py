@@ -21,6 +21,7 @@ _WORK: Final = frozenset((*TRAINING_CALLS, "run"))
 _IMPORTS: Final = frozenset((ast.Import, ast.ImportFrom))
 # Statements that hold no others, and no names either that are defined or imported.
 _SIMPLE: Final = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.Return))
+_ASSIGNMENTS: Final = frozenset((ast.Assign, ast.AnnAssign))
 _COMPOUND: Final = frozenset((ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith))
 # Decorators that neither keep a function for others nor call it.
 _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | frozenset(
@@ -73,24 +74,64 @@ class Definition:
         self.is_open = False
 
 
-class Use:
-    """Where a name is loaded: in which definition, as an attribute or not, and of which imported
-    package, "" where it is of none.
+class Import:
+    """A name that a file imports: `from .nets.core import build as make` has the level 1, the words
+    `nets` and `core`, the name `build`, and is bound to `make`. A plain `import` has no name, and
+    one of all that a module has the name "*".
     """
 
-    __slots__ = ("owner", "is_attribute", "package")
+    __slots__ = ("level", "words", "name", "bound")
 
-    def __init__(self, owner: str, is_attribute: bool, package: str):
+    def __init__(self, level: int, words: tuple[str, ...], name: str, bound: str):
+        self.level = level
+        self.words = words
+        self.name = name
+        self.bound = bound
+
+
+class Use:
+    """Where a name is loaded: in which definition, as an attribute or not, and of which imported
+    package, "" where it is of none. `root` is the name of which it is an attribute, if of a name,
+    `node` what stands there and `call` the call of it.
+    """
+
+    __slots__ = ("owner", "is_attribute", "package", "root", "node", "call")
+
+    def __init__(
+        self,
+        owner: str,
+        is_attribute: bool,
+        package: str,
+        node: ast.expr | None = None,
+        call: ast.Call | None = None,
+    ):
         self.owner = owner
         self.is_attribute = is_attribute
         self.package = package
+        base = node.value if isinstance(node, ast.Attribute) else None
+        self.root = base.id if isinstance(base, ast.Name) else ""
+        self.node = node
+        self.call = call
+
+
+class Store:
+    """Where an attribute is assigned: in which definition, of what, and what it becomes, None where
+    that is not written there.
+    """
+
+    __slots__ = ("owner", "target", "value")
+
+    def __init__(self, owner: str, target: ast.Attribute, value: ast.expr | None):
+        self.owner = owner
+        self.target = target
+        self.value = value
 
 
 class Outline:
     """What a file defines and uses.
 
     `imported` are all words of its import statements, each with the packages from which these
-    import, `stars` the modules of which it imports all.
+    import, `imports` what these bind, `stars` the modules of which it imports all.
     `is_script`: it does something when it is run, besides defining. Only what it defines and
     imports is read at once. Of all else those statements are read in which a name stands that is
     asked for: most files are asked for a few.
@@ -98,24 +139,27 @@ class Outline:
 
     __slots__ = (
         "text",
+        "tree",
         "definitions",
         "imported",
+        "imports",
         "stars",
         "is_script",
-        "_tree",
+        "is_words",
         "_line_starts",
         "_is_notebook",
         "_origins",
         "_uses",
+        "_stores",
+        "_calls",
         "_sought",
         "_read_rows",
         "_read_nodes",
         "_handed",
+        "_found",
         "_flags",
         "_is_program",
     )
-
-    is_parsed = True
 
     def __init__(
         self, text: str, tree: ast.Module, line_starts: list[int], is_notebook: bool = False
@@ -123,42 +167,44 @@ class Outline:
         self.text = text
         self.definitions: dict[str, Definition] = {}
         self.imported: dict[str, set[str]] = {}
+        self.imports: list[Import] = []
         self.stars: set[str] = set()
-        self._tree = tree
+        self.tree = tree
+        self.is_words = False
         self._line_starts = line_starts
         self._is_notebook = is_notebook
         self._origins: dict[str, tuple[str, str]] = {}  # of imported names: package and last word
         self._uses: dict[str, list[Use]] = {}
+        self._stores: dict[str, list[Store]] = {}
+        self._calls: dict[ast.expr, ast.Call] = {}  # by what is called
         self._sought: set[str] = set()
         self._read_rows: set[int] = set()
         self._read_nodes: set[ast.AST] = set()
         self._handed: set[str] = set()
+        self._found: set[tuple[str, bool]] = set()  # begins of modules' names, or whole ones
         self._flags: set[str] = set()
         self._is_program: bool | None = None
         self._read_definitions(tree.body)
         self.is_script = is_notebook or any(map(_runs_something, tree.body))
 
-    @property
-    def tree(self) -> ast.Module:
-        """What was parsed; empty where the file cannot be (`is_parsed`)."""
-        return self._tree
-
     # Imports
 
     def _import(self, node: Any) -> None:
-        module = getattr(node, "module", None) or ""
-        words = module.split(".") if module else []
-        relative = bool(getattr(node, "level", 0))
+        dotted = getattr(node, "module", None) or ""
+        words = dotted.split(".") if dotted else []
+        level = getattr(node, "level", 0) or 0
         for alias in node.names:
             parts = alias.name.split(".")
-            package = "." if relative else words[0] if words else parts[0]
+            package = "." if level else words[0] if words else parts[0]
             for word in (*words, *parts):
                 self.imported.setdefault(word, set()).add(package)
+            plain = type(node) is ast.Import
+            bound = alias.asname or parts[0]
+            module, name = (parts, "") if plain else (words, alias.name)
+            self.imports.append(Import(level, tuple(module), name, bound))
             if alias.name == "*":
                 self.stars.update(words[-1:] or ["."])
                 continue
-            plain = type(node) is ast.Import
-            bound = alias.asname or parts[0]
             self._origins[bound] = package, parts[0] if plain and not alias.asname else parts[-1]
             if alias.asname and not plain and alias.asname != alias.name:
                 self._use(alias.name, TOP, False, "")  # it goes on under another name
@@ -210,21 +256,22 @@ class Outline:
                 self._read(bisect_right(self._line_starts, place))
         return self._uses.get(name, [])
 
-    def handed_on(self, word: str) -> list[str]:
-        """The packages from which names are imported, as the last word of their imports, that are
-        loaded by themselves and not for an attribute.
-        """
-        packages: list[str] = []
-        for bound, (package, last) in self._origins.items():
-            if last == word:
-                self.uses(bound)
-                packages += [package] if bound in self._handed else []
-        return packages
+    def stores(self, name: str) -> list[Store]:
+        """Where an attribute is assigned."""
+        self.uses(name)
+        return self._stores.get(name, [])
 
-    @property
-    def lists_exports(self) -> bool:
-        """Whether it has `__all__`."""
-        return "__all__" in self.text and self._is("lists_exports")
+    def hands_on(self, bound: str) -> bool:
+        """Whether an imported name is loaded by itself, and not for an attribute."""
+        self.uses(bound)
+        return bound in self._handed
+
+    def exports(self, name: str) -> bool:
+        """Whether its `__all__` names a definition, or may."""
+        if "__all__" not in self.text or not self._is("lists_exports"):
+            return False
+        listed = _listed(self.tree) if self.text.count("__all__") == 1 else None
+        return listed is None or name.partition(".")[0] in ("", *listed)
 
     @property
     def looks_up(self) -> bool:
@@ -234,7 +281,22 @@ class Outline:
     @property
     def finds(self) -> bool:
         """Whether it finds modules by text, or a class asks for its heirs."""
+        return self._is("finds") or bool(self._found)
+
+    @property
+    def finds_any(self) -> bool:
+        """Whether nothing is known of the modules that it finds by text."""
         return self._is("finds")
+
+    def may_find(self, words: tuple[str, ...]) -> bool:
+        """Whether it may find a module by text that is written there: all words at the end of the
+        module's, or what a text begins with that is computed.
+        """
+        dotted = f".{'.'.join(words)}."
+        return self.finds and any(
+            dotted.endswith(f".{text}.") if is_whole else f".{text}" in dotted
+            for text, is_whole in self._found
+        )
 
     @property
     def gets(self) -> bool:
@@ -250,15 +312,19 @@ class Outline:
     def is_program(self) -> bool:
         """Whether it has a main part, trains something, or calls a function for what that does."""
         if self._is_program is None:
-            body = self._tree.body
+            body = self.tree.body
             self._is_program = any(map(_is_main_part, body)) or any(
                 map(self._does_work, statements_of(body))
             )
         return self._is_program
 
-    def note(self, flag: str) -> None:
-        """Note what something else than a statement says."""
-        self._flags.add(flag)
+    def run_file(self, path: str) -> None:
+        """Note that a magic runs a file, as it is written: `../losses.py`."""
+        stem = re.split(r"[/\\]", path.strip("\"'"))[-1].removesuffix(".py")
+        if stem.isidentifier():
+            self._found.add((stem, True))
+        else:
+            self._flags.add("finds")
 
     def _is(self, flag: str) -> bool:
         if flag not in self._sought:  # no name that is asked for is one of these
@@ -272,7 +338,7 @@ class Outline:
         if row in self._read_rows:
             return
         self._read_rows.add(row)
-        waiting: list[tuple[list[ast.stmt], str, str]] = [(self._tree.body, TOP, "")]
+        waiting: list[tuple[list[ast.stmt], str, str]] = [(self.tree.body, TOP, "")]
         for block, owner, of_class in waiting:  # it grows on the way
             at = bisect_right(block, row, key=_first_row) - 1
             while at >= 0 and (block[at].end_lineno or row) >= row:
@@ -297,6 +363,7 @@ class Outline:
         blocks = blocks_of(node)
         if not blocks:
             self._expression(node, owner)
+            self._assign(node, owner)
             return
         inner = {id(one) for block in blocks for one in block}
         for part in ast.iter_child_nodes(node):
@@ -319,8 +386,25 @@ class Outline:
         if node.returns is not None:
             self._expression(node.returns, owner)
 
-    def _use(self, name: str, owner: str, is_attribute: bool, package: str) -> None:
-        self._uses.setdefault(name, []).append(Use(owner, is_attribute, package))
+    def _use(
+        self,
+        name: str,
+        owner: str,
+        is_attribute: bool,
+        package: str,
+        node: ast.expr | None = None,
+    ) -> None:
+        call = self._calls.get(node) if node is not None else None
+        self._uses.setdefault(name, []).append(Use(owner, is_attribute, package, node, call))
+
+    def _assign(self, node: Any, owner: str) -> None:
+        """Note the value of what a statement assigns to attributes: each by itself."""
+        if type(node) not in _ASSIGNMENTS:
+            return
+        for target in node.targets if type(node) is ast.Assign else [node.target]:
+            for store in self._stores.get(getattr(target, "attr", ""), ()):
+                if store.target is target:
+                    store.value = node.value
 
     def _expression(self, node: ast.AST, owner: str) -> None:
         based: set[int] = set()  # names that are loaded for an attribute
@@ -338,8 +422,9 @@ class Outline:
         if type(root) is ast.Name:
             based.add(id(root))
         if type(node.ctx) is not ast.Load:
+            self._stores.setdefault(node.attr, []).append(Store(owner, node, None))
             return
-        self._use(node.attr, owner, True, self._package(root))
+        self._use(node.attr, owner, True, self._package(root), node)
 
     def _package(self, node: Any) -> str:
         """The package that a name, or an attribute of it, is imported from."""
@@ -352,15 +437,20 @@ class Outline:
             if node.id == "__all__":
                 self._flags.add("lists_exports")
             return
-        self._use(node.id, owner, False, self._package(node))
+        self._use(node.id, owner, False, self._package(node), node)
         if node.id in self._origins and id(node) not in based:
             self._handed.add(node.id)
 
     def _call(self, node: Any, owner: str) -> None:
+        self._calls[node.func] = node
         name = leaf(node.func)
         if type(node.func) is ast.Name and name in self.definitions:
             return  # the file's own
-        self._flags |= _SAID.get(name, _NOTHING)
+        text, is_whole = _begin_of(node.args[0]) if node.args else ("", False)
+        if name in _MODULE_FINDERS and text.strip("."):
+            self._found.add((text, is_whole))
+        else:
+            self._flags |= _SAID.get(name, _NOTHING)
         if name in _LOOKUPS and type(node.func) is ast.Name:
             self._flags.add("looks_up")
         elif name == "vars" and not node.args:
@@ -397,7 +487,7 @@ class Outline:
     def _bound_to(self, name: str) -> list[ast.expr | None]:
         """What a name is bound to by the assignments of the file; None is what is not seen."""
         bound: list[ast.expr | None] = []
-        for node in ast.walk(self._tree):
+        for node in ast.walk(self.tree):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     names = [one for one in nodes_in(target) if isinstance(one, ast.Name)]
@@ -427,21 +517,48 @@ class Outline:
 
 
 class Words(Outline):
-    """The outline of a file that cannot be parsed, Python 2: each of its words may be used and
-    imported, and it runs.
+    """The outline of a file that cannot be parsed, Python 2: each of its words may be imported,
+    those outside of import statements may be used, and it runs.
     """
 
-    __slots__ = ()
+    __slots__ = ("_used",)
 
-    is_parsed = False
-
-    def __init__(self, words: Collection[str]):
+    def __init__(self, words: Collection[str], used: Collection[str]):
         super().__init__("", ast.Module([], []), [0])
+        self._used = used
+        self.is_words = True
         self.imported = {word: {"."} for word in words}
         self.is_script = True
 
     def uses(self, name: str) -> list[Use]:
-        return [Use(TOP, False, ""), Use(TOP, True, "")] if name in self.imported else []
+        return [Use(TOP, False, ""), Use(TOP, True, "")] if name in self._used else []
+
+
+def _listed(tree: ast.Module) -> list[Any] | None:
+    """The names that a file lists in `__all__`; None where these are not written there."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.List, ast.Tuple)):
+            if leaf(node.targets[0]) == "__all__":
+                return [getattr(one, "value", "") for one in node.value.elts]
+    return None
+
+
+def _begin_of(node: ast.expr) -> tuple[str, bool]:
+    """The text that an expression begins with, and whether that is all of it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value, True
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return _begin_of(node.values[0])[0], False
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        text, is_whole = _begin_of(node.left)
+        more, is_all = _begin_of(node.right) if is_whole else ("", False)
+        return text + more, is_all
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return _begin_of(node.left)[0].partition("%")[0], False
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        is_format = node.func.attr == "format"
+        return (_begin_of(node.func.value)[0].partition("{")[0] if is_format else ""), False
+    return "", False
 
 
 def _body_of(node: Any) -> list[ast.stmt]:

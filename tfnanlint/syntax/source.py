@@ -15,7 +15,7 @@ import tokenize
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tfnanlint.syntax import text_index as rows
 from tfnanlint.syntax.spans import Edit, Span
@@ -196,6 +196,29 @@ def fixable(encoding: str) -> bool:
     return _FIXABLE.fullmatch(codecs.lookup(encoding).name) is not None
 
 
+# What Python says of a text that it parses and never runs, in all its releases.
+_REFUSALS: Final = (
+    "keyword argument repeated",
+    "duplicate argument",
+    "'return' outside function",
+    "'break' outside loop",
+    "'continue' not properly in loop",
+)
+
+
+def _refusal(path: str, tree: ast.Module) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(tree, path, "exec", dont_inherit=True)
+        except (RecursionError, ValueError):
+            return ""
+        except SyntaxError as error:
+            said = str(error.msg)
+            return f"Python does not run this file: {said}" if said.startswith(_REFUSALS) else ""
+    return ""
+
+
 class Source:
     """A path and its text, with lazily built tree and line table.
 
@@ -214,9 +237,19 @@ class Source:
         # characters that were parsed, and names that were compared, to prove rewrites of this text
         self.examined = 0
         self._asked = 0
+        self._refusal: str | None = None
         self._standing: dict[tuple[str, ...], bool] = {}
         self._assigned: dict[str, list[int]] = {}
         self._used: dict[str, list[int]] = {}
+
+    @property
+    def refusal(self) -> str:
+        """Why Python never runs the file, though its text can be parsed, as in `f(x, a=1, a=2)`; ""
+        where it may. A cell of a notebook stands for itself.
+        """
+        if self._refusal is None:
+            self._refusal = "" if self.path.endswith(".ipynb") else _refusal(self.path, self.tree)
+        return self._refusal
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:

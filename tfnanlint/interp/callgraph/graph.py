@@ -106,6 +106,12 @@ class CallGraph:
             return UNKNOWN, ""
         return module.project.reached(module.source, function_at(module.source.tree, row))
 
+    def never(self, module: Module, row: int) -> str:
+        """Why the program that a file belongs to never takes the branch around a row; "" where it
+        may.
+        """
+        return "" if module.project is None else module.project.never(module.source, row)
+
     def reads(self, module: Module, row: int, attribute: str) -> Answer:
         """Whether the program that a file belongs to reads an attribute that the method around a
         row assigns: YES, NO or UNKNOWN, and the reason for a NO in words.

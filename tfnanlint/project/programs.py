@@ -1,0 +1,305 @@
+"""Programs: the files below one folder, the notebooks among them, and which of them the words of an
+import statement may mean. Nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from tfnanlint.conventions.files import holds_tests, is_below_tests
+from tfnanlint.project.outlines import Import, Outline
+
+INIT: Final = "__init__.py"
+# Words by which a file may import modules of computed names, or load such attributes, each with
+# the text that stands behind it then.
+_Signs = tuple[tuple[bytes, re.Pattern[bytes]], ...]
+_CALLED: Final = re.compile(rb"\s*\(")
+# Not the attribute of a name that is written there.
+_COMPUTED: Final = re.compile(rb"\s*\((?!\s*[\w.\[\]]+\s*,\s*\\?['\"][\w.]*\\?['\"]\s*[,)])")
+_FINDING: Final[_Signs] = (
+    *(
+        (word.encode(), _CALLED)
+        for word in (
+            "import_module __import__ load_source exec_module run_path run_module locate "
+            "instantiate find_module __subclasses__ Fire __init_subclass__ exec"
+        ).split()
+    ),
+    (b"%run", re.compile(rb"\b")),
+)
+_GETTING: Final[_Signs] = (
+    (b"getattr", _COMPUTED),
+    (b"hasattr", _COMPUTED),
+    (b"attrgetter", _CALLED),
+    (b"methodcaller", _CALLED),
+    (b"Fire", _CALLED),
+)
+
+_VARS: Final = re.compile(rb"(?<![\w.])vars\(")
+_STAR: Final = re.compile(rb"import[ \t]*\*")
+_QUOTED: Final = rb"['\"](?:[\w./:]*[./:])?%s(?:\.py)?['\"]"
+# A statement outside of all definitions that may do something when the file is run.
+_SCRIPT: Final = re.compile(
+    rb"""^(?:(?:if|try|for|while|with|async)\b|[\w.'"[({][\w.'"\[\](){}, -]*\()""", re.M
+)
+# A statement that may import a module, by the text of a file.
+_IMPORTING: Final = (
+    rb"\b(?:import|from)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b|\bimport\s*\([^)]*\b%(stem)s\b"
+)
+
+_Words = tuple[str, ...]
+
+
+class Program:
+    """The files below a folder `top`, by path, with their outlines."""
+
+    def __init__(
+        self,
+        top: str,
+        texts: Mapping[str, bytes],
+        outline_of: Callable[[str], Outline],
+    ):
+        self.top = top
+        self.texts = texts
+        self._outline_of = outline_of
+        self._holding: dict[str, list[str]] = {}
+        self._importing: dict[str, list[str]] = {}
+        self._imported: dict[str, bool] = {}
+        self._starring: list[str] | None = None
+        self._finding: list[str] | None = None
+        self._found: dict[str, bool] = {}
+        self._written: dict[str, bool] = {}
+        self._flags: dict[str, bool] = {}
+        self.words = {stem_of(path) for path in texts}
+        self._by_stem: dict[str, list[str]] = {}
+        self._dotted = {path: _dotted(path) for path in texts}
+        self._modules: set[_Words] = set()
+        for path, parts in self._dotted.items():
+            self.words.update(os.path.relpath(path, top).split(os.sep)[:-1])
+            self._by_stem.setdefault(stem_of(path), []).append(path)
+            while len(parts) > 1 and parts not in self._modules:
+                self._modules.add(parts)
+                parts = parts[:-1]
+
+    def outline(self, path: str) -> Outline:
+        return self._outline_of(path)
+
+    def may_say_no(self, path: str) -> bool:
+        """Whether there may be a definition in a file that nothing leads to: not in tests, and
+        not where no file is a script.
+        """
+        return (
+            not holds_tests(path)
+            and not is_below_tests(os.path.relpath(path, self.top))
+            and self._has_scripts
+        )
+
+    @property
+    def _has_scripts(self) -> bool:
+        """Whether some file may be a script, as the text tells."""
+        known = self._flags.get("scripts")
+        if known is None:
+            known = self._flags["scripts"] = any(
+                b"__main__" in data or not path.endswith(".py") or _SCRIPT.search(data) is not None
+                for path, data in self.texts.items()
+            )
+        return known
+
+    def holding(self, word: str) -> list[str]:
+        """The files in whose text a word stands: only these may use it."""
+        paths = self._holding.get(word)
+        if paths is None:
+            plain, whole = word.encode(), re.compile(rb"\b%s\b" % re.escape(word).encode())
+            paths = self._holding[word] = [
+                path
+                for path, data in self.texts.items()
+                if plain in data and whole.search(data) is not None
+            ]
+        return paths
+
+    def defining(self, name: str) -> list[str]:
+        """The files that may define a class of a name, as their text tells."""
+        stated = re.compile(rb"\bclass\s+%s\b" % re.escape(name.encode()))
+        return [path for path in self.holding(name) if stated.search(self.texts[path]) is not None]
+
+    def may_import(self, stem: str) -> list[str]:
+        """The files that may import what has a name, as their text tells."""
+        paths = self._importing.get(stem)
+        if paths is None:
+            plain = stem.encode()
+            named = re.compile(_IMPORTING % {b"stem": re.escape(plain)})
+            paths = self._importing[stem] = [
+                path
+                for path, data in self.texts.items()
+                if plain in data and named.search(data) is not None
+            ]
+        return paths
+
+    def modules(self, importer: str, imported: Import, words: _Words) -> list[str]:
+        """The files that words of an import statement may name, as a module: of a relative one the
+        file at that place, of another each that has these words at its end. Where nothing imports
+        the importer, it is run from its own folder, whose modules are the first that Python finds.
+        """
+        if not words:
+            here = self._folder(importer, imported.level)
+            return [one for one in self._by_stem.get(here[-1], ()) if self._dotted[one] == here]
+        named = self._by_stem.get(words[-1], ())
+        if imported.level:
+            whole = (*self._folder(importer, imported.level), *words)
+            return [one for one in named if self._dotted[one] == whole]
+        return [
+            one
+            for one in named
+            if self._dotted[one][-len(words) :] == words
+            and not self._is_hidden(importer, words, self._dotted[one][: -len(words)])
+        ]
+
+    def run_by(self, importer: str, imported: Import) -> Iterator[str]:
+        """The modules that an import statement may run: those around what it names, too."""
+        whole = words_of(imported)
+        for count in range(0 if imported.level else 1, len(whole) + 1):
+            for module in self.modules(importer, imported, whole[:count]):
+                if count >= len(imported.words) or os.path.basename(module) == INIT:
+                    yield module
+
+    def imports(self, importer: str, path: str, outline: Outline) -> bool:
+        """Whether an import statement of a file, which has an outline, may run another one."""
+        if outline.is_words:
+            return stem_of(path) in outline.imported
+        return any([path in self.run_by(importer, one) for one in outline.imports])
+
+    def _folder(self, importer: str, level: int) -> _Words:
+        """The folder that a relative import begins at."""
+        parts = _folders(importer)
+        return parts[: len(parts) - level + 1] or parts[:1]
+
+    def _is_hidden(self, importer: str, words: _Words, root: _Words) -> bool:
+        """Whether a script has another module of a name beside it than that below a folder."""
+        own = _folders(importer)
+        return (
+            root != own
+            and (*own, words[0]) in self._modules
+            and b"sys.path" not in self.texts[importer]
+            and not self._is_imported(importer)
+        )
+
+    def _is_imported(self, path: str) -> bool:
+        """Whether some file may import another one, by its name."""
+        known = self._imported.get(path)
+        if known is None:
+            stem = stem_of(path)
+            known = self._imported[path] = any(
+                not self.words.isdisjoint(self.outline(one).imported.get(stem, ()))
+                or "." in self.outline(one).imported.get(stem, ())
+                for one in self.may_import(stem)
+                if one != path
+            )
+        return known
+
+    @property
+    def starring(self) -> list[str]:
+        """The files that may import all of a module, as their text tells."""
+        if self._starring is None:
+            self._starring = [path for path, data in self.texts.items() if _STAR.search(data)]
+        return self._starring
+
+    def may_find(self, path: str) -> bool:
+        """Whether some file may import another one by text that is written there."""
+        known = self._found.get(path)
+        if known is None:
+            words = _dotted(path)
+            known = any([self.outline(one).may_find(words) for one in self.finding])
+            self._found[path] = known
+        return known
+
+    def is_written(self, name: str) -> bool:
+        """Whether a name stands in quotes somewhere, by itself or behind those of modules."""
+        known = self._written.get(name)
+        if known is None:
+            quoted = re.compile(_QUOTED % re.escape(name.encode()))
+            known = any(quoted.search(self.texts[path]) for path in self.holding(name))
+            self._written[name] = known
+        return known
+
+    @property
+    def finds_any(self) -> bool:
+        """Whether some file may import any module by a computed name, or ask a class for its
+        heirs.
+        """
+        known = self._flags.get("finds")
+        if known is None:
+            known = self._flags["finds"] = any(self.outline(one).finds_any for one in self.finding)
+        return known
+
+    @property
+    def finding(self) -> list[str]:
+        """The files that import modules by computed names, or ask a class for its heirs."""
+        if self._finding is None:
+            self._finding = [path for path in self._with(_FINDING) if self.outline(path).finds]
+        return self._finding
+
+    @property
+    def gets_attributes(self) -> bool:
+        """Whether some file loads an attribute by a computed name."""
+        known = self._flags.get("gets")
+        if known is None:
+            known = self._flags["gets"] = any(
+                self.outline(path).gets for path in self._with(_GETTING)
+            )
+        return known
+
+    @property
+    def copies_attributes(self) -> bool:
+        """Whether some file may take all attributes of an object at once, as the text tells."""
+        known = self._flags.get("copies")
+        if known is None:
+            known = self._flags["copies"] = any(
+                b"__dict__" in data or _VARS.search(data) is not None
+                for data in self.texts.values()
+            )
+        return known
+
+    def _with(self, signs: _Signs) -> Iterator[str]:
+        for path, data in self.texts.items():
+            if any(_stands(word, behind, data) for word, behind in signs):
+                yield path
+
+
+def _stands(word: bytes, behind: re.Pattern[bytes], data: bytes) -> bool:
+    """Whether a word stands in a text, with some other text behind it."""
+    place = data.find(word)
+    while place >= 0:
+        end = place + len(word)
+        if behind.match(data, end) is not None:
+            return True
+        place = data.find(word, end)
+    return False
+
+
+def stem_of(path: str) -> str:
+    """The name by which other files import a file: its own, or that of its folder."""
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) if name == INIT else os.path.splitext(name)[0]
+
+
+def _folders(path: str) -> _Words:
+    return tuple(os.path.dirname(path).split(os.sep))
+
+
+def _dotted(path: str) -> _Words:
+    """The folders and the name by which other files import a file."""
+    folders, name = _folders(path), os.path.basename(path)
+    return folders if name == INIT else (*folders, os.path.splitext(name)[0])
+
+
+def words_of(imported: Import) -> _Words:
+    """All words of an import statement: the last one may be a module or what stands in one."""
+    return (*imported.words, imported.name) if imported.name.strip("*") else imported.words
+
+
+def words_bound_by(imported: Import) -> _Words:
+    """The words of the module that an imported name is, if it is one."""
+    words = words_of(imported)
+    return words[:1] if not imported.name and imported.bound == words[0] else words
