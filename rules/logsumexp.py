@@ -18,13 +18,16 @@ Good:
     log_z = tf.reduce_logsumexp(energy, axis=-1)
 
 For a mean of exponentials, subtract the logarithm of the number of elements. An epsilon in the sum
-(`log(sum(exp(x)) + eps)`) helps against small elements only. Nothing is reported where the maximum
-is subtracted by hand, or where the exponents are known to be small.
+(`log(sum(exp(x)) + eps)`) helps against small elements only. A sum of two exponentials that is
+written out is reported too, and so is `tf.math.log(tf.cosh(x))`, which is
+`tf.math.softplus(2.0 * x) - x - math.log(2.0)`. Nothing is reported where the maximum is subtracted
+by hand, or where the exponents are known to be small.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
 
 Seen in the wild:
-https://github.com/keras-team/keras/issues/1061 (a mixture density network)
+https://github.com/keras-team/keras/issues/1061 (a mixture density network),
+https://github.com/keras-team/keras/pull/8524 (the logarithm of a cosh)
 """
 
 from tfnanlint.api import (
@@ -36,12 +39,16 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
+    added_exponentials,
     argument,
     ast,
+    cannot_overflow,
     exponential_of,
     on_a_grid,
     rule,
+    same,
     shifted_by_maximum,
+    shifted_together,
     tame,
     traits,
 )
@@ -52,9 +59,16 @@ from tfnanlint.api import (
     "logsumexp",
     on="tf.math.log",
     over="TFN101 TFN106 TFN307 TFN204 TFN206",
-    fixes="logsumexp",
+    fixes="logsumexp softplus",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
+    yield from check_total(log, here)
+    yield from check_written_out(log, here)
+    yield from check_cosh(log, here)
+
+
+def check_total(log: Site, here: Context) -> Iterator[Finding]:
+    """A sum or mean over an axis."""
     total, guard = summed(log)
     exp = exponential_of(total.value("x")) if total is not None else None
     if exp is None:
@@ -127,6 +141,57 @@ def unshifted(
         return []
     return here.rewrite(
         log, template, **{**keep, "node": outer, "x": argument(less, "x", "exponents")}
+    )
+
+
+def check_written_out(log: Site, here: Context) -> Iterator[Finding]:
+    """Two exponentials or more with `+` between them."""
+    exponentials = added_exponentials(log.value("x"))
+    if len(exponentials) < 2 or shifted_together(exponentials):
+        return
+    exponents = [exp.value("x") for exp in exponentials]
+    if all([cannot_overflow(x) or shifted_by_maximum(x) or on_a_grid(x) for x in exponents]):
+        return
+    yield here.finding(
+        log,
+        "x",
+        "logarithm of a sum of exponentials: inf once one overflows, and its gradient NaN",
+        Certainty.MAY,
+        of_two(log, exponentials, here),
+    )
+
+
+def of_two(log: Site, exponentials: list[Site], here: Context) -> list[Fix]:
+    """Softplus for `exp(x) + exp(y)`: its derivative is finite everywhere."""
+    total = log.value("x").origin
+    if not isinstance(total, Site) or total.op.name != "tf.add":
+        return []
+    summands = [total.value(param).origin for param in ("x", "y")]
+    if summands != exponentials or not all(exp.complete for exp in exponentials):
+        return []
+    keep: dict[str, Any] = dict(title="use softplus", claim=Claim.EQUAL)
+    for plain, partner in (exponentials, exponentials[::-1]):
+        minus = here.made_by(partner.value("x"), "tf.negative", aligned=True)
+        if minus is not None and same(minus.value("x"), plain.value("x")):
+            x = argument(plain, "x", "exponent")
+            return here.rewrite(log, "tf.math.softplus(2.0 * {x}) - {x}", x=x, **keep)
+    x, y = (argument(exp, "x", name) for exp, name in zip(exponentials, ("exponent", "other")))
+    return here.rewrite(log, "tf.math.softplus({x} - {y}) + {y}", x=x, y=y, **keep)
+
+
+def check_cosh(log: Site, here: Context) -> Iterator[Finding]:
+    """The cosh that TensorFlow has."""
+    cosh = log.value("x").origin
+    if not isinstance(cosh, Site) or cosh.op.name != "tf.cosh" or cosh.library in ("np", "math"):
+        return
+    if cannot_overflow(cosh.value("x")) and tame(cosh.value("x")):
+        return
+    yield here.finding(
+        log,
+        "x",
+        "logarithm of a cosh: inf once it overflows, and its gradient NaN",
+        Certainty.MAY,
+        help="write tf.math.softplus(2.0 * x) - x - math.log(2.0)",
     )
 
 

@@ -67,7 +67,8 @@ RESULTS = {
     fixes="divide_no_nan",
 )
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
-    if not here.may_stem(reduction, "x", traits.CHOOSING, filtered_elements.ELEMENTWISE):
+    between = filtered_elements.ELEMENTWISE | filtered_elements.ROW_BY_ROW
+    if not here.may_stem(reduction, "x", traits.CHOOSING, between):
         return
     x = reduction.value("x")
     if not here.numeric(x) or x.dtype in SMALL_INTEGERS:

@@ -53,6 +53,7 @@ from tfnanlint.idioms import confusion_counts as tallies
 from tfnanlint.idioms import loop_counters as counters
 from tfnanlint.idioms import vanishing as evidence
 from tfnanlint.idioms.exponents import (
+    added_exponentials,
     cannot_overflow,
     exponential_beside_one,
     exponential_of,
@@ -60,6 +61,7 @@ from tfnanlint.idioms.exponents import (
     on_a_grid,
     opposite,
     shifted_by_maximum,
+    shifted_together,
     tame,
     tanh_by_hand,
 )
@@ -139,6 +141,7 @@ __all__ = [
     "divisors",
     "domains",
     "evidence",
+    "added_exponentials",
     "exponential_beside_one",
     "exponential_of",
     "FAMILIES",
@@ -222,6 +225,7 @@ __all__ = [
     "same",
     "SETTINGS",
     "shifted_by_maximum",
+    "shifted_together",
     "Site",
     "site_behind",
     "SizeTests",

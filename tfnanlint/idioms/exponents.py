@@ -10,7 +10,7 @@ import math
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import GRIDS, OF_DISTANCES, OF_GRIDS, SCALINGS
+from tfnanlint.ops.traits import FACTORS, GRIDS, OF_DISTANCES, OF_GRIDS, SCALINGS
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
 from tfnanlint.values.value import INF, Value
 
@@ -153,6 +153,50 @@ def exponential_beside_one(total: Value) -> Site | None:
         if exp is not None and site.value(constant).exact and site.value(constant).lo == 1:
             return exp
     return None
+
+
+def added_exponentials(total: Value, depth: int = 6) -> list[Site]:
+    """The exponentials of a sum that is written out, `exp(x) + exp(-x)`, each of them and the whole
+    scaled by numbers or not, with positive numbers beside them or not; none where the sum holds
+    anything else.
+    """
+    total = _unscaled(total)
+    exp = exponential_of(total)
+    if exp is not None or depth == 0:
+        return [exp] if exp is not None else []
+    add = made_by(total, "tf.add")
+    exponentials: list[Site] = []
+    for param in ("x", "y") if add is not None else ():
+        summand = add.value(param)
+        if summand.exact and summand.lo > 0:
+            continue
+        inside = added_exponentials(summand, depth - 1)
+        if not inside:
+            return []
+        exponentials += inside
+    return exponentials
+
+
+def _unscaled(value: Value) -> Value:
+    """A value without a positive number that it is multiplied or divided by."""
+    scaled = made_by(value, *FACTORS)
+    if scaled is None:
+        return value
+    pairs = (("x", "y"), ("y", "x")) if scaled.op.name == "tf.multiply" else (("y", "x"),)
+    for number, inner in pairs:
+        factor = scaled.value(number)
+        if factor.exact and factor.lo > 0:
+            return scaled.value(inner)
+    return value
+
+
+def shifted_together(exponentials: list[Site]) -> bool:
+    """Whether the same is subtracted from all exponents: their maximum."""
+    less = [made_by(exp.value("x"), "tf.subtract") for exp in exponentials]
+    first = less[0]
+    return first is not None and all(
+        one is not None and same(one.value("y"), first.value("y")) for one in less
+    )
 
 
 def cannot_overflow(x: Value) -> bool:

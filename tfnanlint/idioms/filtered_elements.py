@@ -1,5 +1,6 @@
 """Elements chosen by a condition, of which none may be left: `tf.boolean_mask(x, mask)`,
-`x[mask]`, `tf.gather(x, tf.where(mask))`, and what is computed from such element by element.
+`x[mask]`, `tf.gather(x, tf.where(mask))`, and what is computed from such element by element, or
+row by row.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from tfnanlint.idioms.vanishing import SUMS
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
+    DISPERSIONS,
+    EXTREMES,
     FILTERS,
     GATHERS,
     LOGARITHMS,
@@ -23,6 +26,7 @@ from tfnanlint.ops.traits import (
     POINTWISE,
     PROBABILITIES,
     QUOTIENTS,
+    TOTALS,
     UNDERFLOWING,
 )
 from tfnanlint.syntax.access_paths import leaf
@@ -45,6 +49,9 @@ ELEMENTWISE: Final = frozenset(
     )
 )
 
+# One element of the result for each row, where they reduce an axis inside the rows.
+ROW_BY_ROW: Final = frozenset((*TOTALS, *NORMS, *EXTREMES, *DISPERSIONS))
+
 # Comparisons by which what is above 0, or is not 0, is kept: the side of it and that of the 0.
 _NOT_ZERO: Final = {
     "tf.greater": (("x", "y"),),
@@ -55,7 +62,7 @@ _NOT_ZERO: Final = {
 
 def filter_of(value: Value, depth: int = 8) -> Site | None:
     """The op by which a condition chose the elements of a value, or of what it is computed from
-    element by element.
+    element by element or row by row.
     """
     site = value.origin
     if not isinstance(site, Site) or depth == 0:
@@ -64,11 +71,23 @@ def filter_of(value: Value, depth: int = 8) -> Site | None:
         return site
     if site.op.passes:
         return filter_of(site.value(site.op.passes), depth - 1)
+    if _is_by_rows(site):
+        return filter_of(site.value(site.op.main), depth - 1)
     for param in site.args if site.op.name in ELEMENTWISE else ():
         chosen = filter_of(site.value(param), depth - 1)
         if chosen is not None:
             return chosen
     return None
+
+
+def _is_by_rows(site: Site) -> bool:
+    """Whether a reduction leaves the first axis of elements that a condition chose, and adds up or
+    measures each row: `tf.norm(kept, axis=1)`.
+    """
+    if site.op.name not in ROW_BY_ROW:
+        return False
+    axis = site.const("axis")
+    return type(axis) is int and axis != 0 and filtered_axis(site.value(site.op.main)) == 0
 
 
 def leaves_out_zero_rows(value: Value) -> bool:
