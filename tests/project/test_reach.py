@@ -480,3 +480,5 @@ def test_a_file_beside_what_scripts_import(folder):
         "train.py": "from lib import new\n" + MAIN.format("new.run()"),
     }
     assert reason(folder, "lib/old.py", files) == "nothing in this program imports this file"
+    files["lib/old.py"] = HEAD + "tf.keras.backend.clear_session()\n" + RISKY
+    assert reason(folder, "lib/old.py", files) == CALLED

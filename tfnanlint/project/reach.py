@@ -241,8 +241,6 @@ class Reach:
         self._running.pop(self._path, None)
         if any(self._runs(other, {self._path}) for other in self._names.importers(self._path)):
             return True
-        if self._own.is_script:
-            return False
         if any(self._runs(other, {self._path}) for other in self._program.finding):
             return True
         folder = os.path.dirname(self._path)
