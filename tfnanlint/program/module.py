@@ -130,6 +130,8 @@ class Module:
         self.endings: dict[Scope, Any] = {}
         # what stands around nodes of which a rule has asked it
         self.outer: dict[ast.AST, list[ast.AST]] = {}
+        # by its name, and the function that it is local to, whether a dict is only read
+        self.only_read: dict[tuple[str, Any, bool], bool] = {}
         # a statement, and what stands around each node that it holds
         self.held_by: tuple[ast.stmt, dict[Any, Any]] | None = None
         self._base_names: frozenset[str] | None = None
@@ -173,6 +175,7 @@ class Module:
             self.functions,
             self.classes,
             self.outer,
+            self.only_read,
             self._calls,
             self._expressions,
         ):
