@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any, Final
 
-from tfnanlint.syntax.nodes import blocks_of, parts_of
+from tfnanlint.syntax.nodes import LEAVES, blocks_of, parts_of
 
 # The fields of nodes that are names; of `global` and `nonlocal` a list of them.
 _NAMING: Final = ("id", "attr", "arg", "name", "asname", "names")
@@ -27,10 +27,31 @@ class Occurrence:
 
 def occurrences(body: list[ast.stmt], rows: Iterable[int], name: str) -> list[Occurrence]:
     """Where a name occurs in the statements of a block that touch some rows."""
+    return [
+        Occurrence(node, around)
+        for statement in statements_on(body, rows)
+        for node, around in _own_nodes(statement)
+        if _names(node, name)
+    ]
+
+
+def nodes_on(body: list[ast.stmt], rows: Iterable[int]) -> list[ast.AST]:
+    """The nodes of the statements of a block that touch some rows: of a compound one those of its
+    first line, not those in its blocks.
+    """
+    nodes: list[ast.AST] = list(statements_on(body, rows))
+    for node in nodes:  # it grows on the way
+        if type(node) not in LEAVES:
+            nodes += [part for part in parts_of(node) if not isinstance(part, ast.stmt)]
+    return nodes
+
+
+def statements_on(body: list[ast.stmt], rows: Iterable[int]) -> Iterable[ast.stmt]:
+    """The statements of a block that touch some rows, those inside of compound ones included."""
     statements: dict[ast.stmt, None] = {}
     for row in rows:
         statements.update(dict.fromkeys(_around(body, row)))
-    return [place for statement in statements for place in _named_in(statement, name)]
+    return statements
 
 
 def _first_row(statement: Any) -> int:
@@ -65,16 +86,13 @@ def _touching(block: list[ast.stmt], row: int) -> list[ast.stmt]:
     return block[begun:first]
 
 
-def _named_in(statement: ast.stmt, name: str) -> list[Occurrence]:
-    """The occurrences of a name in a statement, but for those in the blocks of a compound one."""
-    places: list[Occurrence] = []
-    waiting: list[tuple[ast.AST, list[ast.AST]]] = [(statement, [])]
-    for node, around in waiting:  # it grows on the way
-        if _names(node, name):
-            places.append(Occurrence(node, around))
+def _own_nodes(statement: ast.stmt) -> list[tuple[ast.AST, list[ast.AST]]]:
+    """The nodes of a statement, each with those around it, but for the statements in its blocks."""
+    nodes: list[tuple[ast.AST, list[ast.AST]]] = [(statement, [])]
+    for node, around in nodes:  # it grows on the way
         inner = [node, *around]
-        waiting += [(part, inner) for part in parts_of(node) if not isinstance(part, ast.stmt)]
-    return places
+        nodes += [(part, inner) for part in parts_of(node) if not isinstance(part, ast.stmt)]
+    return nodes
 
 
 def _names(node: ast.AST, name: str) -> bool:
