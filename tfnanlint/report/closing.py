@@ -11,6 +11,7 @@ from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.diagnostics.grades import SEVERITIES, grade
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import Paint, applicable, escape
+from tfnanlint.syntax.recovery import PartialSource
 
 MAX_NAMES = 3  # of functions that were cut short
 _UNREAD = frozenset(
@@ -51,7 +52,7 @@ class Tally:
         self.cut_short += [f"{checked.path} ({name or 'top level'})" for name in checked.cut_short]
         unread = any(leaves_unread(finding, checked) for finding in checked.findings)
         self.unread += unread
-        self.in_part += any(_leaves_rest(finding, checked) for finding in checked.findings)
+        self.in_part += isinstance(checked.source, PartialSource)
         self.relevant += checked.relevant and not unread
         for finding in checked.findings:
             graded = grade(finding)
@@ -80,12 +81,8 @@ def leaves_unread(finding: Finding, checked: Checked) -> bool:
     """Whether a notice says that nothing in a file was checked. A cell of a notebook, or a
     definition, that cannot be parsed leaves the others.
     """
-    return finding.code in _UNREAD and not _leaves_rest(finding, checked)
-
-
-def _leaves_rest(finding: Finding, checked: Checked) -> bool:
-    """Whether a notice says that a part of a file cannot be parsed."""
-    return finding.code == notices.INVALID_SYNTAX.code and bool(checked.source.faults)
+    in_part = finding.code == notices.INVALID_SYNTAX.code and bool(checked.source.faults)
+    return finding.code in _UNREAD and not in_part
 
 
 def counted(number: int, thing: str) -> str:
