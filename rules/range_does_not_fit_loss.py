@@ -89,7 +89,9 @@ COST = "the network changes: train it again"
 )
 def check(site: object, here: Context) -> Iterator[Finding]:
     if not isinstance(site, Site):  # a file
-        for node, point in (call for name in DENSE for call in here.calls(name)):
+        for node, point in (
+            call for name in DENSE for call in here.calls(name, loss_ranges.may_end_in_softmax)
+        ):
             dense = here.site(node, point)
             if dense is not None:
                 yield from one_unit(dense, here)

@@ -153,6 +153,38 @@ def test_a_syntax_error_is_a_finding_at_its_place(shell):
     assert outcome.places == ["3 TFN001", "2 TFN101"]
 
 
+BROKEN = (
+    "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.softmax(x))\n\n\n"
+    "def g(x):\n    y = (x +\n    return tf.math.log(tf.nn.softmax(x))\n\n\n"
+    "def h(x):\n    return x  # tfn: ignore[TFN301] nothing, if g is right\n"
+)
+
+
+def test_the_functions_without_a_syntax_error_are_checked(shell):
+    shell.write("a.py", BROKEN)
+    outcome = shell.check()
+    assert outcome.code == 1 and outcome.places == ["5 TFN301", "9 TFN001"]
+    assert "'(' was never closed; lines 8 to 10 are not" in outcome.text
+    assert outcome.text.endswith("Checked in part: 1 file with a syntax error.\n")
+    assert "1 file read, 1 uses TensorFlow or Keras" in outcome.text
+
+
+@pytest.mark.parametrize(
+    "how", [["--fix", "--unsafe-fixes"], ["--diff", "--unsafe-fixes"], ["--add-ignore", "known"]]
+)
+def test_a_file_with_a_syntax_error_is_not_written(shell, how):
+    path = shell.write("a.py", BROKEN)
+    outcome = shell.run("check", *how)
+    assert path.read_text() == BROKEN and "log_softmax" not in outcome.text
+
+
+def test_a_syntax_error_is_new_wherever_it_stands(shell):
+    shell.write("a.py", BROKEN)
+    baseline = shell.run("baseline", "create")
+    assert "not in the baseline: a.py: syntax error" in baseline.err
+    assert shell.check("--baseline", "tfnanlint-baseline.json").places == ["5 TFN301", "9 TFN001"]
+
+
 def test_a_syntax_error_in_a_file_without_tensorflow_is_not_our_business(shell):
     shell.write("a.py", "print 'a'\n")
     assert shell.check("a.py").code == 0

@@ -19,7 +19,6 @@ MODULES = (files, identifiers, roles, texts)
 JUDGING = "gradients guards idioms interp ops program rewrite rule terms uses".split()
 # Regular expressions that match what Python or the frameworks define, by module: no guesses.
 SYNTAX = {
-    "interp/arguments": "_IMPORT",
     "ops/frameworks": "SINK_CALLS",
     "rewrite/bindings": "_IMPORT _BINDING",
     "rewrite/line_breaks": "_ASSIGNING",
@@ -28,7 +27,7 @@ SYNTAX = {
     "rewrite/__init__": "PLACEHOLDER",
     "rewrite/concrete": "_LINE_END",
     "rewrite/template": "_HOLE _KEYWORD",
-    "rule/recipes": "_FILLED _COMMENT",
+    "rule/recipes": "_FILLED",
     "uses/uses": "_WHOLE",
 }
 
@@ -87,3 +86,29 @@ def test_no_regular_expression_guesses_elsewhere():
             key = path.with_suffix("").relative_to(ROOT).as_posix()
             found[key.removeprefix("tfnanlint/").removeprefix("rules/")] = " ".join(names)
     assert found == SYNTAX
+
+
+# Functions of the engine that search a text by a pattern of their own: the shape of a rule's code,
+# and the words of a replacement, which has no tree.
+SEARCHES = {"rule/registry": ["fullmatch", "search", "escape"]}
+ENGINE = "program interp uses gradients guards ops terms idioms rule".split()
+
+
+def test_the_engine_reads_programs_from_their_trees():
+    """A pattern over source text may say where to look (`SYNTAX`), never what stands there."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(
+        path for name in ENGINE for path in (ROOT / "tfnanlint" / name).rglob("*.py")
+    ):
+        inside = [
+            node.func.attr
+            for function in ast.walk(ast.parse(path.read_text()))
+            if isinstance(function, ast.FunctionDef)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and ast.unparse(node.func.value) == "re"
+        ]
+        if inside:
+            found[path.with_suffix("").relative_to(ROOT / "tfnanlint").as_posix()] = inside
+    assert found == SEARCHES

@@ -12,9 +12,11 @@ import pytest
 
 from tfnanlint.config.layers import Configuration, layer
 from tfnanlint.diagnostics.findings import Call, Certainty, Differentiated, Finding, Step
+from tfnanlint.interp.engine import Engine
 from tfnanlint.lsp.difference import between, parse
 from tfnanlint.pipeline.check import Checking
 from tfnanlint.pipeline.linter import load_rules
+from tfnanlint.rewrite import spelling
 from tfnanlint.syntax.source import Source, Span, Unreadable
 
 ROOT = Path(__file__).parents[2]
@@ -140,9 +142,12 @@ def test_what_changed_is_judged_as_in_the_whole(number):
         if full.found is None:
             assert hasty.checked.findings == full.checked.findings
             continue
+        assert hasty.complete == full.complete
         assert rowed(hasty.found, difference.rows, new) == rowed(
             full.found, difference.rows, new
         ), new.text
+        if not full.complete:  # a syntax error: no version to count changes from
+            continue
         for one in carried:
             before = next(former for former in known if difference.carried(former) == one)
             assert new.slice(one.span) == old.slice(before.span)
@@ -152,6 +157,35 @@ def test_what_changed_is_judged_as_in_the_whole(number):
         judged += bool(rowed(full.found, difference.rows, new))
         old, known = new, full.found
     assert judged or number
+
+
+def test_a_key_costs_the_function_in_which_it_is_typed(monkeypatch):
+    """In a file of many functions that differ from it, only the changed one is walked, and the text
+    is searched once for what all rules ask.
+    """
+    layer_of = "def f{n}(x):\n    return tf.keras.layers.Dense(4, activation='relu')(x)\n\n\n"
+    loss = "def last(y, p):\n    return -y * tf.math.log(tf.nn.softmax(p))\n"
+    text = "import tensorflow as tf\n\n\n" + "".join(layer_of.format(n=n) for n in range(20)) + loss
+    old = Source("/nowhere/a.py", text)
+    with Checking(old, POLICY) as first:
+        known = first.found
+    new = Source(old.path, text.replace("-y *", "-y * 2 *"))
+    difference = between(old, new)
+    parse(difference)
+    walked, searched = set(), []
+    activation, searching = Engine.activation, spelling.is_first_version
+    monkeypatch.setattr(
+        Engine,
+        "activation",
+        lambda self, function: walked.add(function.name) or activation(self, function),
+    )
+    monkeypatch.setattr(
+        spelling, "is_first_version", lambda text: searched.append(text) or searching(text)
+    )
+    carried = [moved for one in known if (moved := difference.carried(one)) is not None]
+    with Checking(new, POLICY, difference.rows, carried) as hasty:
+        assert {one.code for one in hasty.found} >= {"TFN301"}
+    assert walked == {"last"} and len(searched) == 1
 
 
 def test_the_calls_of_a_step_move_along():

@@ -15,6 +15,7 @@ from pathlib import Path
 from tfnanlint.cli.flags import linter_of
 from tfnanlint.cli.outcome import CLEAN, FAILED, FOUND, fail
 from tfnanlint.cli.terminal import columns, paint
+from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.diagnostics.verdicts import Proof
 from tfnanlint.files.discover import discover
@@ -27,6 +28,7 @@ from tfnanlint.report.closing import counted, leaves_unread
 from tfnanlint.report.concise import header
 from tfnanlint.report.outputs import Outputs, Wanted, opened
 from tfnanlint.report.wrap import wrapped
+from tfnanlint.syntax.recovery import PartialSource
 
 _LINE = re.compile(r"(?P<path>.+):(?P<row>\d+)")
 
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             files = _judged(linter, prover, paths or ["."], rows)
             for checked in files:
                 counts.update(one.verdict.proof for one in checked.findings if one.verdict)
-                unread |= any(leaves_unread(finding, checked) for finding in checked.findings)
+                unread |= any(_is_unread(finding, checked) for finding in checked.findings)
                 shown.file(checked)
             shown.end(counts, prover.started)
     except Unavailable as error:
@@ -102,7 +104,7 @@ def _on_rows(checked: Checked, rows: set[int]) -> Checked:
     error where there are none, and where else there are.
     """
     kept = tuple(
-        one for one in checked.findings if _on(one, checked, rows) or leaves_unread(one, checked)
+        one for one in checked.findings if _on(one, checked, rows) or _is_unread(one, checked)
     )
     if not kept:
         known = {checked.source.location(one.span.start).row for one in checked.findings}
@@ -112,6 +114,16 @@ def _on_rows(checked: Checked, rows: set[int]) -> Checked:
             file=sys.stderr,
         )
     return replace(checked, findings=kept)
+
+
+def _is_unread(finding: Finding, checked: Checked) -> bool:
+    """Whether a notice says that a file was not checked, or a function of it with a syntax error
+    was not: what is asked for may stand there.
+    """
+    in_part = isinstance(checked.source, PartialSource)
+    return (
+        leaves_unread(finding, checked) or in_part and finding.code == notices.INVALID_SYNTAX.code
+    )
 
 
 def _listed(rows: set[int]) -> str:

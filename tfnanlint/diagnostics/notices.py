@@ -54,7 +54,10 @@ code is 2. This finding cannot be switched off: `exclude` the file until the bug
 INVALID_SYNTAX = Notice(
     "TFN001",
     "invalid-syntax",
-    """The file cannot be parsed as Python, so nothing in it was checked.
+    """The file, or a part of it, cannot be parsed as Python and was not checked.
+
+The function or statement with the error is left out and the rest is checked, but nothing in the \
+file is fixed. A file with many such places is not checked at all.
 
 tfnanlint parses files with the grammar of the Python that runs it. \
 Run it under the Python version that

@@ -19,10 +19,11 @@ from tfnanlint.conventions.identifiers import (
     is_training_flag,
 )
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import CALL, CONSTANT, KEYWORD, NAME, nodes_in
+from tfnanlint.syntax.nodes import CALL, CONSTANT, KEYWORD, LEAVES, NAME, nodes_in
+from tfnanlint.syntax.occurrences import nodes_on
 from tfnanlint.syntax.source import Source
 
-# One of these stands in a file that gives a function a role.
+# One of these stands in a row of each statement that gives a function a role.
 _WORDS: Final = ("loss", "metrics", ".map(", "in_train_phase(", "cond(", "vjp_", "jvp_fn")
 _GRADIENT_NAMES: Final = frozenset(("vjp_fwd", "vjp_bwd", "jvp_fn"))
 _DISPLAYS: Final = frozenset((ast.List, ast.Dict, ast.Set))
@@ -45,7 +46,10 @@ def roles_of(source: Source) -> Roles:
     roles = Roles()
     if not source.holds(_WORDS):
         return roles
-    for node in nodes_in(source.tree):
+    rows = sorted({row for word in _WORDS for row in source.rows_with(word)})
+    for node in nodes_on(source.tree.body, rows):
+        if type(node) in LEAVES:
+            continue
         for name, value in _given(node):
             _name(roles, name, value)
         if type(node) is CALL:

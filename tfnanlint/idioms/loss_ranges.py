@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Final, NamedTuple
 
 from tfnanlint.guards.post_guards import plain
@@ -79,3 +80,12 @@ def is_sigmoid(pair: Pairing) -> bool:
     """Whether the predictions are sigmoids, one for each class."""
     producer = maker(pair.predictions)
     return producer is not None and producer.op.name == "tf.sigmoid"
+
+
+def may_end_in_softmax(call: ast.Call) -> bool:
+    """Whether a call is given an activation, and none with another name is written there."""
+    stated = [word.value for word in call.keywords if word.arg in ("activation", None)]
+    return any(
+        not isinstance(node, ast.Constant) or node.value == "softmax"
+        for node in (*stated, *call.args[1:2])
+    ) or any(isinstance(node, ast.Starred) for node in call.args[:1])

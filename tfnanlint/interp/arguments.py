@@ -5,13 +5,12 @@ that is in them is known.
 from __future__ import annotations
 
 import ast
-import functools
-import re
-from typing import Any, Callable
+from typing import Any
 
 from tfnanlint.interp.names import exported, top_level
 from tfnanlint.program import functions as callables
 from tfnanlint.program.functions import Collected, Function, Handed, Keywords, Spread, Starred
+from tfnanlint.program.lookups import is_only_read
 from tfnanlint.program.module import Module
 from tfnanlint.program.mutation import Mutated
 from tfnanlint.program.scope import (
@@ -29,23 +28,18 @@ from tfnanlint.program.scope import (
 from tfnanlint.syntax.nodes import SEQUENCES, display
 from tfnanlint.values.evaluator import Evaluator
 
-# what stands before a dict of which something is only asked
-_ASKING = ("in ", "if ", "not ", "and ", "or ", r"len\(", r"list\(", r"sorted\(")
-_IMPORT = re.compile(r"^[ \t]*from\s+[\w.]+\s+import\s+(?:\([^)]*\)|[^\n]*)", re.M)
-
 
 def written_out(ev: Evaluator, node: ast.expr, point: Point) -> bool:
     """Whether a dict holds what is known of it and nothing else: one that was just made, one that a
     function was given or got from a call, where its own stores are followed, or one in which its
     file, and the file that imports it, only look things up.
     """
-    text = point.module.source.code
     if isinstance(node, ast.Attribute):
         if not isinstance(node.value, ast.Name):
             return False
         if node.value.id != "self":
             return _is_whole_of_module(ev, node.value.id, node.attr, point)
-        return _used_otherwise(f"self.{node.attr}")(text) is None
+        return is_only_read(point.module, f"self.{node.attr}")
     if not isinstance(node, ast.Name):
         return isinstance(node, (ast.DictComp, ast.Call)) or display(node) is not None
     local = (
@@ -71,9 +65,7 @@ def _is_whole_abroad(ev: Evaluator, binding: Any, name: str, point: Point) -> bo
     """
     if not isinstance(binding, Assigned) or binding.point.scope.function is not None:
         return False
-    here = _IMPORT.sub("", point.module.source.code)
-    is_read_only = _used_otherwise(name)(here) is None
-    return is_read_only and all(
+    return is_only_read(point.module, name, imports=True) and all(
         [_whole(ev, binding, path, False, binding.point) for path in _names_of(binding)]
     )
 
@@ -118,34 +110,11 @@ def _whole(ev: Evaluator, maker: Binding | None, name: str, local: bool, point: 
         and not isinstance(maker.node, ast.DictComp)
     ):
         return False
-    text = point.module.source.code
-    if local and point.scope.function is not None and _used_otherwise(name, True)(text) is None:
-        return name not in point.scope.function.changed_inside
-    return _used_otherwise(name)(text) is None
-
-
-@functools.lru_cache(maxsize=4096)
-def _used_otherwise(name: str, stores: bool = False) -> Callable[[str], Any]:
-    """Looks for a use of a dict that may put something into it, or hands it to code that may;
-    with `stores` not for stores, which the interpreter follows where the name is a function's own.
-    `self.heads` stands for any object's.
-    """
-    of_object, name = name.startswith("self."), re.escape(name.removeprefix("self."))
-    # behind the name: what begins with letters is found ten times as fast
-    owner = rf"(?<=\.{name})" if of_object else rf"(?<!\w{name})"
-    changing = (
-        r"(?:\[[^\]\n]*\])*\s*(?:[-+*/|&]*=(?!=)"
-        r"|\.(?:append|extend|insert|update|setdefault"
-        r"|add|pop|popitem|remove|clear|sort|reverse)\b)"
-    )
-    reading = (
-        rf"=(?!=)|\[[^\]\n]*\](?!{changing})|\.(?:get|copy|keys|items|values)\b"
-        if not stores
-        else r"=(?!=)|\[|\.(?:get|copy|keys|items|values|update|setdefault)\b"
-    )
-    held = r"self\." if of_object else ""
-    before = "".join(rf"(?<!\b{word}{held}{name})" for word in _ASKING)
-    return re.compile(rf"{name}{owner}\b{before}(?<!\*\*{held}{name})(?!\s*(?:{reading}))").search
+    function = point.scope.function
+    if local and function is not None:
+        is_kept = is_only_read(point.module, name, function.node)
+        return is_kept and name not in function.changed_inside
+    return is_only_read(point.module, name)
 
 
 def arguments_of(

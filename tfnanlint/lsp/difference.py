@@ -14,8 +14,8 @@ from tfnanlint.syntax.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`old` and `new` differ between `start` and `old_end` or `new_end`, offsets at which top-level
-    statements begin or end.
+    """`old` and `new` differ between `start` and `old_end` or `new_end`, as `between` gives them
+    offsets at which top-level statements begin or end.
     """
 
     old: Source
@@ -39,6 +39,16 @@ class Difference:
         """A finding of `old` where it stands in `new`; None when it stood in what has changed."""
         if finding.span.end > self.start and finding.span.start < self.old_end:
             return None
+        stays = finding.span.end <= self.start and finding.data.get("covers") is None
+        if stays and not any(map(self._moves, finding.trace)):
+            return finding
+        return self._moved_along(finding)
+
+    def _moves(self, step: Step) -> bool:
+        """Whether a step, or a call that it names, may stand behind what has changed."""
+        return step.span.end > self.start or bool(step.calls) or step.made is not None
+
+    def _moved_along(self, finding: Finding) -> Finding:
         trace = tuple(
             self._step(step) if step.path == finding.path else step for step in finding.trace
         )
@@ -55,8 +65,9 @@ class Difference:
         return Span(span.start + by, span.end + by)
 
     def _step(self, step: Step) -> Step:
-        calls = tuple(map(self._call, step.calls))
-        step = replace(step, calls=calls, made=step.made and self._call(step.made))
+        if step.calls or step.made is not None:
+            calls = tuple(map(self._call, step.calls))
+            step = replace(step, calls=calls, made=step.made and self._call(step.made))
         if step.span.start < self.old_end:
             return step
         return replace(step, span=self._span(step.span), row=step.row + self._moved[1])
@@ -73,10 +84,8 @@ def between(old: Source, new: Source) -> Difference | None:
     before, after = old.text, new.text
     if before == after or not old.tree.body:
         return None
-    head = _common(before, after)
-    room = min(len(before), len(after)) - head
-    tail = _common(before[::-1][:room], after[::-1][:room])
-    first, last = old.position(head)[0], old.position(max(head, len(before) - tail))[0]
+    change = exact(old, new)
+    first, last = old.position(change.start)[0], old.position(change.old_end)[0]
     start, end = 1, 0
     for row in _first_rows(old):
         if row < first:
@@ -87,6 +96,15 @@ def between(old: Source, new: Source) -> Difference | None:
     at = old.line_starts[start - 1]
     old_end = old.line_starts[end - 1] if end else len(before)
     return Difference(old, new, at, old_end, old_end + len(after) - len(before))
+
+
+def exact(old: Source, new: Source) -> Difference:
+    """The characters that differ: what stands in both texts before and behind them is the same."""
+    before, after = old.text, new.text
+    head = _common(before, after)
+    room = min(len(before), len(after)) - head
+    tail = _common(before[::-1][:room], after[::-1][:room])
+    return Difference(old, new, head, len(before) - tail, len(after) - tail)
 
 
 def parse(difference: Difference) -> None:

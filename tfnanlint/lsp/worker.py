@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from tfnanlint.config.layers import ConfigError, Configuration, Rule, layer
 from tfnanlint.diagnostics.findings import Edit, Finding
@@ -32,6 +32,7 @@ from tfnanlint.notebook.cells import Cell, CellSource
 from tfnanlint.pipeline import check as checking
 from tfnanlint.pipeline import linter, pages
 from tfnanlint.project import index as project
+from tfnanlint.syntax.recovery import PartialSource
 from tfnanlint.syntax.source import Source, Span
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 CONFIGURATION_AGE = 1.0  # seconds after which configuration files are read anew
 COLLECT_AGE = 5.0
+FORMER = "(before the syntax error)"  # ends the message of a finding that is not judged anew
 MOST_BASES = 8  # texts whose trees are kept; a person types in one of them
 _LENGTH = struct.Struct("!I")
 
@@ -259,6 +261,16 @@ class Worker:
             self._collected = now
 
 
+class Base(NamedTuple):
+    """A version of a text that could be analysed: all that was found in it, and what of that was
+    shown.
+    """
+
+    source: Source
+    found: list[Finding]
+    shown: tuple[Finding, ...]
+
+
 class Desk:
     """Does the jobs: knows the rules and, for a short while, the configuration of each folder."""
 
@@ -268,8 +280,8 @@ class Desk:
         # The last text that was checked: an editor asks for the fixes of its findings next, if for
         # any.
         self._last: tuple[Place, Texts, checking.Checking] | None = None
-        # The newest version of each text that could be analysed, and all that was found in it.
-        self._bases: dict[str, tuple[Source, list[Finding]]] = {}
+        # The newest version of each text that could be analysed.
+        self._bases: dict[str, Base] = {}
         # What executes findings, with the Python and the modes that it was started for.
         self._prover: tuple[tuple[Any, ...], Prover] | None = None
 
@@ -351,7 +363,7 @@ class Desk:
         """
         if job.place.path not in self._bases or isinstance(source, CellSource):
             return None
-        change = difference.between(self._bases[job.place.path][0], source)
+        change = difference.between(self._bases[job.place.path].source, source)
         if change is None:
             return None
         difference.parse(change)
@@ -374,27 +386,50 @@ class Desk:
             else:
                 carried = [
                     moved
-                    for one in self._bases[path][1]
+                    for one in self._bases[path].found
                     if (moved := change.carried(one)) is not None
                 ]
                 with checking.Checking(source, policy, change.rows, carried) as last:
                     # It has no fixes for what it carries: when one is asked for, all is checked.
                     pass
-            self._keep(source, last.found)
-            return narrowing.narrowed(last.checked).findings
+            shown = narrowing.narrowed(last.checked).findings
+            if not last.complete:
+                return self._with_former(source, last.checked.source, shown)
+            self._keep(source, last.found, shown)
+            return shown
         except Exception as error:
             return linter.failure(source.path, error).findings
 
-    def _keep(self, source: Source, findings: list[Finding] | None) -> None:
-        """Take a version for the one from which the next change is counted; one that cannot be
-        analysed is none.
+    def _with_former(
+        self, source: Source, rest: Source, shown: tuple[Finding, ...]
+    ) -> tuple[Finding, ...]:
+        """What is shown of a text with a syntax error: besides what was found in its `rest`, what
+        the last version without one had where nothing can be judged now.
         """
+        if source.path not in self._bases or isinstance(source, CellSource):
+            return shown
+        change = difference.exact(self._bases[source.path].source, source)
+        here = {(one.code, one.span) for one in shown}
+        former = [
+            dataclasses.replace(moved, message=f"{moved.message} {FORMER}")
+            for one in self._bases[source.path].shown
+            if (moved := change.carried(one)) is not None
+            and (moved.code, moved.span) not in here
+            and _is_left_out(moved.span, source, rest)
+        ]
+        return tuple(sorted([*shown, *former], key=lambda finding: (finding.span, finding.code)))
+
+    def _keep(
+        self, source: Source, findings: list[Finding] | None, shown: tuple[Finding, ...]
+    ) -> None:
+        """Take a version for the one from which the next change is counted."""
         if findings is None or isinstance(source, CellSource):
             return
         self._bases.pop(source.path, None)
-        self._bases[source.path] = (
+        self._bases[source.path] = Base(
             source,
-            [dataclasses.replace(one, data=_plain(one.data)) for one in findings],
+            [_with_data(one, _plain(one.data)) for one in findings],
+            tuple(map(_bare, shown)),
         )
         while len(self._bases) > MOST_BASES:
             del self._bases[next(iter(self._bases))]
@@ -416,11 +451,14 @@ class Desk:
         if using is None:
             return Verdict(Proof.UNSUPPORTED, "the file is excluded, or too large")
         (finding,) = self._offer(Offer(job.number, job.place, job.texts, (job.finding,)))
+        source = _source(job.place.path, job.texts)
+        if self._last is not None and isinstance(self._last[2].checked.source, PartialSource):
+            source = self._last[2].checked.source
         self._let_go()
         modes = using.configuration.for_file(job.place.path).setup.modes
         prover = self._prover_of(job.place.python, tuple(modes))
         try:
-            return prover.verdict(_source(job.place.path, job.texts), finding)
+            return prover.verdict(source, finding)
         except Unavailable as error:
             self._prover = None
             return Verdict(Proof.UNSUPPORTED, str(error))
@@ -466,6 +504,11 @@ class Desk:
         )
 
 
+def _is_left_out(span: Span, source: Source, rest: Source) -> bool:
+    """Whether what stands at a span cannot be judged: all of a text that is its own `rest`."""
+    return rest is source or rest.slice(span) != source.slice(span)
+
+
 def _relevant(texts: Texts) -> bool:
     return any(
         "tensorflow" in text or "keras" in text
@@ -504,4 +547,8 @@ def _plain(data: dict) -> dict:
 
 def _bare(finding: Finding) -> Finding:
     """A finding without what only rules and reports need, which may hold trees."""
-    return dataclasses.replace(finding, data={})
+    return _with_data(finding, {})
+
+
+def _with_data(finding: Finding, data: dict) -> Finding:
+    return dataclasses.replace(finding, data=data) if finding.data != data else finding

@@ -16,6 +16,7 @@ from tfnanlint.diagnostics.notices import INTERNAL, INVALID_SYNTAX, UNREAD
 from tfnanlint.files.kinds import NOTEBOOK
 from tfnanlint.pipeline.check import Checked, opened
 from tfnanlint.suppression.fingerprint import fingerprints
+from tfnanlint.syntax.recovery import PartialSource
 from tfnanlint.syntax.source import Source, Unreadable
 
 _WHOLE_FILE = frozenset((INVALID_SYNTAX.code, UNREAD.code))
@@ -57,7 +58,9 @@ def _former(path: str, since: Revision) -> Source | None:
 def _brought_about(finding: Finding, source: Source, rows: Rows, since: Revision) -> bool:
     if finding.code == INTERNAL.code:
         return True
-    if finding.code in _WHOLE_FILE and not source.faults:  # which are about single cells
+    # a fault of a notebook is about a cell
+    of_file = isinstance(source, PartialSource) or not source.faults
+    if finding.code in _WHOLE_FILE and of_file:
         return bool(rows)
     first = source.position(finding.span.start)[0]
     last = source.position(max(finding.span.start, finding.span.end - 1))[0]

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfnanlint.config.layers import Policy
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.files.kinds import NOTEBOOK, relevant
 from tfnanlint.suppression import comments as suppress
+from tfnanlint.syntax.recovery import PartialSource, recovered
 from tfnanlint.syntax.source import Source, Span, Unreadable
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Account(NamedTuple):
     facts: Facts
 
 
+_BROKEN: Final = "the file has a syntax error"
 Narrowing = Callable[[Checked], Checked]
 Teller = Callable[[Account], None]
 
@@ -153,6 +155,9 @@ class Checking:
     `complete` says whether the source could be analysed; what that depends on outside of it is
     noted in `facts`, if it is given.
 
+    Of a source with a syntax error the definitions without it are judged, and the error is reported
+    beside what is found there; nothing of it is fixed.
+
     `found` are those of all rules, before anything is filtered; None where the source could not be
     analysed. With `within` only these rows are judged, and `elsewhere` tells what was found in
     others before.
@@ -175,33 +180,58 @@ class Checking:
         self._fixes = dict(policy.fixes)
         if policy.comments and suppress.skips_file(source):
             return
+        try:
+            self._analyse(source, policy, within, elsewhere)
+        except Unreadable as error:
+            self._analyse_rest(source, error, policy, within, elsewhere)
+        except (RecursionError, MemoryError) as error:
+            self._refuse(source, Unreadable(_too_much(error)))
+
+    def _analyse(
+        self, source: Source, policy: Policy, within: range | None, elsewhere: Iterable[Finding]
+    ) -> None:
         # The op table is loaded only when some file needs it.
         from tfnanlint.pipeline import analysis as flow
 
+        self._analysis = flow.Analysis(
+            source,
+            policy.running,
+            policy.setup,
+            policy.drafted,
+            within,
+            self.facts,
+            policy.shown,
+            policy.reports,
+        )
+        here = {(one.code, one.span) for one in self._analysis.findings}
+        self.found = self._analysis.findings + [
+            one for one in elsewhere if (one.code, one.span) not in here
+        ]
+        self.found.sort(key=lambda finding: (finding.span, finding.code))
+        self.checked = _filtered(self.found, source, policy, self._analysis.cut_short)
+
+    def _analyse_rest(
+        self,
+        source: Source,
+        error: Unreadable,
+        policy: Policy,
+        within: range | None,
+        elsewhere: Iterable[Finding],
+    ) -> None:
+        """Analyse what of a source can be parsed, and report the error beside what is found."""
+        rest = recovered(source, error)
+        if rest is None:
+            self._refuse(source, error)
+            return
+        self.complete = False
         try:
-            self._analysis = flow.Analysis(
-                source,
-                policy.running,
-                policy.setup,
-                policy.drafted,
-                within,
-                facts,
-                policy.shown,
-                policy.reports,
-            )
-        except Unreadable as error:
-            self.complete = False
-            self.checked = Checked(source, (_unparsable(source, error),))
-        except (RecursionError, MemoryError) as error:
-            self.complete = False
-            self.checked = Checked(source, (_unparsable(source, Unreadable(_too_much(error))),))
-        else:
-            here = {(one.code, one.span) for one in self._analysis.findings}
-            self.found = self._analysis.findings + [
-                one for one in elsewhere if (one.code, one.span) not in here
-            ]
-            self.found.sort(key=lambda finding: (finding.span, finding.code))
-            self.checked = _filtered(self.found, source, policy, self._analysis.cut_short)
+            self._analyse(rest, policy, within, elsewhere)
+        except (Unreadable, RecursionError, MemoryError):
+            self._refuse(source, error)
+
+    def _refuse(self, source: Source, error: Unreadable) -> None:
+        self.complete = False
+        self.checked = Checked(source, (_unparsable(source, error),))
 
     def __enter__(self) -> Checking:
         return self
@@ -215,6 +245,10 @@ class Checking:
             return replace(
                 finding, fixes=(), no_fix="the configuration leaves this to you (unfixable)"
             )
+        if finding.code == notices.INVALID_SYNTAX.code:
+            return finding
+        if isinstance(self.checked.source, PartialSource):
+            return replace(finding, fixes=(), no_fix=_BROKEN)
         whole = finding if self._analysis is None else self._analysis.repaired(finding)
         names = self._fixes.get(finding.code)
         if names is None:
@@ -242,7 +276,9 @@ def _filtered(
         if policy.comments
         else suppress.Outcome(findings, [], [])
     )
-    shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
+    shown = [finding for finding in outcome.kept if policy.reports(finding)]
+    # what hides a finding in a part that is not checked seems idle
+    shown += [] if isinstance(source, PartialSource) else outcome.idle
     shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))
     unsure = sum(map(policy.withholds, outcome.kept))

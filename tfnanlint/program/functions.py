@@ -5,7 +5,6 @@ meet parameters.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -198,7 +197,6 @@ class ClassObject:
         "_scope",
         "_methods",
         "_attributes",
-        "_outside",
         "_spelled",
     )
 
@@ -209,7 +207,6 @@ class ClassObject:
         self._scope: Scope | None = None
         self._methods: dict[str, Function] = {}
         self._attributes: dict[str, list[str]] | None = None
-        self._outside: dict[str, bool] = {}
         self._spelled: list[Spelled] | None = None
 
     @property
@@ -279,24 +276,14 @@ class ClassObject:
         """Whether its file assigns an attribute through the name of the class (`Layer.count += 1`),
         or through `cls`.
         """
-        if attribute not in self._outside:  # the text of the file is searched
-            self._outside[attribute] = self.module.source.assigns_outside(
-                attribute
-            ) and self._assigned_outside(attribute)
-        return self._outside[attribute]
+        assigned = self.module.source.assigned_outside(attribute)
+        return any([self._is_named_by(node.value) for node in assigned])
 
-    def _assigned_outside(self, attribute: str) -> bool:
-        text = self.module.source.code
-        if not any(
-            f"{owner}.{attribute}" in text
-            for owner in (self.name, "cls", "__class__", "type(self)")
-        ):
-            return False
-        owners = rf"(?:\b{re.escape(self.name)}|\bcls|__class__|type\(self\))"
-        return (
-            re.search(rf"{owners}\.{re.escape(attribute)}\s*(?:[-+*/%@&|^]|//|\*\*)?=(?!=)", text)
-            is not None
-        )
+    def _is_named_by(self, owner: ast.expr) -> bool:
+        """Whether an expression names the class: `Layer`, `cls`, `self.__class__`, `type(self)`."""
+        if isinstance(owner, ast.Call):
+            return leaf(owner.func) == "type" and len(owner.args) == 1
+        return leaf(owner) in (self.name, "cls", "__class__")
 
 
 def in_order(cls: ClassObject, lists: list[list[ClassObject]]) -> list[ClassObject]:

@@ -130,6 +130,8 @@ class Module:
         self.endings: dict[Scope, Any] = {}
         # what stands around nodes of which a rule has asked it
         self.outer: dict[ast.AST, list[ast.AST]] = {}
+        # by its name, and the function that it is local to, whether a dict is only read
+        self.only_read: dict[tuple[str, Any, bool], bool] = {}
         # a statement, and what stands around each node that it holds
         self.held_by: tuple[ast.stmt, dict[Any, Any]] | None = None
         self._base_names: frozenset[str] | None = None
@@ -173,6 +175,7 @@ class Module:
             self.functions,
             self.classes,
             self.outer,
+            self.only_read,
             self._calls,
             self._expressions,
         ):
@@ -276,16 +279,16 @@ class Module:
             body = block_at(node, row)
         return statements
 
-    def _calls_on(self, row: int, name: str) -> bool:
-        """Whether something whose name ends in `name` may be called on a row: a definition of that
-        name is no call.
+    def _calls_on(self, row: int, name: str, may: Callable[[ast.Call], bool] | None) -> bool:
+        """Whether something whose name ends in `name` may be called on a row, so that `may` holds:
+        a definition of that name is no call.
         """
         computed = self.computed(row)
         if computed is None:
             return True
         for expression in computed:
             for node in nodes_in(expression):
-                if type(node) is CALL and leaf(node.func) == name:
+                if type(node) is CALL and leaf(node.func) == name and (may is None or may(node)):
                     return True
         return False
 
@@ -337,23 +340,28 @@ class Module:
             self._expressions[row] = expressions
         return expressions
 
-    def calls_to(self, name: str, interpreter: Evaluator) -> list[tuple[ast.Call, Point]]:
-        """Every call in this file whose callee ends in `name`."""
-        if name in self._calls:
+    def calls_to(
+        self, name: str, interpreter: Evaluator, may: Callable[[ast.Call], bool] | None = None
+    ) -> list[tuple[ast.Call, Point]]:
+        """Every call in this file whose callee ends in `name`, and for which `may` holds: the
+        functions around other calls are not walked.
+        """
+        if may is None and name in self._calls:
             return self._calls[name]
         calls: list[tuple[ast.Call, Point]] = []
-        self._calls[name] = calls
+        if may is None:
+            self._calls[name] = calls
         seen: set[ast.AST] = set()
         walked: set[ast.AST] = set()
         for row in self.source.rows_calling((name,)):
-            if not self._calls_on(row, name):
+            if not self._calls_on(row, name, may):
                 continue
             for expression, point in self.expressions(row, interpreter):
                 if expression in walked:
                     continue
                 walked.add(expression)
                 for node, where in interpreter.calls_in(expression, name, point):
-                    if node not in seen:
+                    if node not in seen and (may is None or may(node)):
                         seen.add(node)
                         calls.append((node, where))
         return calls

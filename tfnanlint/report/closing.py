@@ -11,6 +11,7 @@ from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.diagnostics.grades import SEVERITIES, grade
 from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import Paint, applicable, escape
+from tfnanlint.syntax.recovery import PartialSource
 
 MAX_NAMES = 3  # of functions that were cut short
 _UNREAD = frozenset(
@@ -39,6 +40,7 @@ class Tally:
     cut_short: list[str] = field(default_factory=list)
     failing: int = 0
     unread: int = 0
+    in_part: int = 0
     files: int = 0
     relevant: int = 0
 
@@ -50,6 +52,7 @@ class Tally:
         self.cut_short += [f"{checked.path} ({name or 'top level'})" for name in checked.cut_short]
         unread = any(leaves_unread(finding, checked) for finding in checked.findings)
         self.unread += unread
+        self.in_part += isinstance(checked.source, PartialSource)
         self.relevant += checked.relevant and not unread
         for finding in checked.findings:
             graded = grade(finding)
@@ -75,11 +78,11 @@ class Tally:
 
 
 def leaves_unread(finding: Finding, checked: Checked) -> bool:
-    """Whether a notice says that nothing in a file was checked. A cell of a notebook that cannot be
-    parsed leaves the other cells.
+    """Whether a notice says that nothing in a file was checked. A cell of a notebook, or a
+    definition, that cannot be parsed leaves the others.
     """
-    cell = checked.source.location(finding.span.start).cell
-    return finding.code in _UNREAD and (finding.code != notices.INVALID_SYNTAX.code or cell is None)
+    in_part = finding.code == notices.INVALID_SYNTAX.code and bool(checked.source.faults)
+    return finding.code in _UNREAD and not in_part
 
 
 def counted(number: int, thing: str) -> str:
@@ -160,6 +163,8 @@ def set_aside(tally: Tally, preview: int = 0, certainty: str = "") -> str:
         lines.append(f"Not run: {counted(preview, 'rule')} in preview (`--preview`).")
     if tally.unread:
         lines.append(f"Not checked: {counted(tally.unread, 'file')}.")
+    if tally.in_part:
+        lines.append(f"Checked in part: {counted(tally.in_part, 'file')} with a syntax error.")
     if tally.cut_short:
         lines.append(f"Analysis cut short, too many calls to follow: {_some(tally.cut_short)}.")
     return "".join(text + "\n" for text in lines)

@@ -22,7 +22,7 @@ from typing import Any
 from tfnanlint.diagnostics.findings import Bound, Edit
 from tfnanlint.rewrite.hole_test import NoFix
 from tfnanlint.syntax.edits import Shift
-from tfnanlint.syntax.nodes import parts_of
+from tfnanlint.syntax.nodes import LEAVES, parts_of
 from tfnanlint.syntax.source import Source, Span, Unreadable
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -129,6 +129,13 @@ class Use:
         return self.body.target(self.name) if self.binds else self.body.owner(self.name)
 
 
+# The nodes that bind names or declare them, and those whose parts stand in several scopes.
+_NOTED = frozenset(
+    (*_FUNCTIONS, ast.ClassDef, ast.arg, ast.alias, *_MATCHED, ast.Global, ast.Nonlocal)
+)
+_SCOPING = frozenset((*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS, ast.NamedExpr))
+
+
 class Ownership:
     """The scopes of a text and every use of a name in it."""
 
@@ -141,8 +148,13 @@ class Ownership:
         waiting: list[tuple[ast.AST, Body]] = [(source.tree, self.module)]
         while waiting:
             node, body = waiting.pop()
-            self._note(node, body)
-            waiting += self._below(node, body)
+            kind = type(node)
+            if kind is ast.Name or kind in _NOTED:
+                self._note(node, body)
+            if kind in _SCOPING:
+                waiting += self._below(node, body)
+            elif kind not in LEAVES:
+                waiting += [(part, body) for part in parts_of(node)]
         for use in self.uses:
             if use.binds and use.body.outward.get(use.name) is not ast.Nonlocal:
                 use.body.target(use.name).bound.add(use.name)
@@ -181,7 +193,7 @@ class Ownership:
         return inner
 
     def _below(self, node: Any, body: Body) -> Iterator[tuple[ast.AST, Body]]:
-        """The parts of a node, each with the scope in which it stands."""
+        """The parts of a node with scopes of its own, each with that in which it stands."""
         if isinstance(node, _FUNCTIONS):
             inner, parameters = self._inner(node, body), node.args
             own = [
@@ -211,8 +223,6 @@ class Ownership:
         elif isinstance(node, ast.NamedExpr):
             yield node.target, body.function
             yield node.value, body
-        else:
-            yield from ((one, body) for one in parts_of(node))
 
     # Questions
 

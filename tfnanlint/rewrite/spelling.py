@@ -134,6 +134,12 @@ def since(alias: str) -> tuple[int, int]:
     return release(SINCE[alias]) if alias in SINCE else (1, 0)
 
 
+@lru_cache(maxsize=2)
+def _is_first_version(text: str) -> bool:
+    """`is_first_version`, which each rule has asked of the same text."""
+    return is_first_version(text)
+
+
 class Speller:
     """Spells names for one file."""
 
@@ -145,7 +151,7 @@ class Speller:
         self._found_roots: dict[Any, tuple[int, list[str]]] = {}
         self._backends: dict[int, bool] = {}
         self.first_version = (
-            is_first_version(self.text)
+            _is_first_version(self.text)
             or setup.tensorflow is not None
             and setup.tensorflow < _SECOND
         )

@@ -49,12 +49,12 @@ from tfnanlint.rule.registry import Changed, Context, Part
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.syntax.text_index import without_prose
 from tfnanlint.uses.uses import becomes_half
 from tfnanlint.values.value import Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
-_COMMENT = re.compile(r"\s+#.*")
 
 
 def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
@@ -200,7 +200,7 @@ def _longest(here: Context, fix: Fix) -> int:
 
 def _codes(text: str) -> list[str]:
     """The lines of a text without the comments at their ends."""
-    return [_COMMENT.sub("", line) for line in text.splitlines()]
+    return [line.rstrip() for line in without_prose(text).splitlines()]
 
 
 def short(here: Context, test: ast.expr, point: Point) -> bool:

@@ -334,9 +334,13 @@ class Context:
             )
         return around
 
-    def calls(self, name: str) -> list[tuple[ast.Call, Point]]:
-        """Every call in this file whose callee ends in `name`, with the point where it stands."""
-        return self.module.calls_to(name, self.interpreter)
+    def calls(
+        self, name: str, may: Callable[[ast.Call], bool] | None = None
+    ) -> list[tuple[ast.Call, Point]]:
+        """Every call in this file whose callee ends in `name`, with the point where it stands; only
+        those for which `may` holds, which tells from the tree alone.
+        """
+        return self.module.calls_to(name, self.interpreter, may)
 
     def masked(self, site: Site) -> Masked | None:
         """The later choice (`tf.where`) that throws away what a site gives outside its domain, if

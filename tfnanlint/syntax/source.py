@@ -18,6 +18,9 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from tfnanlint.syntax import text_index as rows
+from tfnanlint.syntax.access_paths import path_of
+from tfnanlint.syntax.nodes import statements_in
+from tfnanlint.syntax.occurrences import Occurrence, occurrences
 from tfnanlint.syntax.spans import Edit, Span
 
 
@@ -91,16 +94,11 @@ def names_in(tree: ast.AST) -> frozenset[str]:
 
 _WALRUS = re.compile(":=")
 _GLOBAL = re.compile(r"global [ \t]*\w")
-_SETTER = re.compile(r"@(\w+)\.setter\b")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _STRAY = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as they were decoded
 _LINE_FEED = re.compile("\n")
-# What stands behind an attribute that is assigned, by itself (`a.x = 1`, `a.x += 1`) or with others
-# (`a.x, b.y = 1, 2`).
-_ASSIGNED = re.compile(r"\s*(?:(?:[-+*/%@&|^]|//|\*\*)?=(?!=)|,[^()\n=]*=(?!=))")
 # behind a name that is a longer one, is called or is given a value
 _NOT_USED = re.compile(r"\w|\(|[ \t]*=(?!=)")
-_OWNER = re.compile(r"[A-Za-z_][\w.]*$")
 
 
 def _in_name(char: str) -> bool:
@@ -239,7 +237,7 @@ class Source:
         self._asked = 0
         self._refusal: str | None = None
         self._standing: dict[tuple[str, ...], bool] = {}
-        self._assigned: dict[str, list[int]] = {}
+        self._assigned: dict[str, list[ast.Attribute]] = {}
         self._used: dict[str, list[int]] = {}
 
     @property
@@ -258,11 +256,12 @@ class Source:
 
     def __getstate__(self) -> dict[str, Any]:
         # large, and soon made anew
-        return {
+        kept = {
             name: value
             for name, value in self.__dict__.items()
             if name not in ("tree", "_names", "_calls")
         }
+        return kept | {"_assigned": {}}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -347,7 +346,15 @@ class Source:
     @cached_property
     def setters(self) -> frozenset[str]:
         """The names of properties that can be assigned."""
-        return frozenset(_SETTER.findall(self.code)) if ".setter" in self.text else frozenset()
+        statements = statements_in(self.tree) if ".setter" in self.text else []
+        return frozenset(
+            decorator.value.id
+            for statement in statements
+            for decorator in getattr(statement, "decorator_list", ())
+            if isinstance(decorator, ast.Attribute)
+            and decorator.attr == "setter"
+            and isinstance(decorator.value, ast.Name)
+        )
 
     @cached_property
     def code(self) -> str:
@@ -422,38 +429,47 @@ class Source:
         place = self.text.find(words)
         return rows.holding(self.text, self.line_starts, words, place) if place >= 0 else []
 
+    def occurrences(self, name: str, whole: Any = None) -> list[Occurrence]:
+        """Where a name occurs in the tree, or in one definition of it (`whole`)."""
+        body = self.tree.body if whole is None else [whole]
+        return occurrences(body, self.rows_naming(name), name)
+
     def assigns_outside(self, attribute: str) -> bool:
-        """Whether the text may assign an attribute of something that is not `self`
+        """Whether the file assigns an attribute of something that is not `self`
         (`scale.eps = 0.0`).
         """
-        return bool(self._assignments(attribute))
+        return bool(self.assigned_outside(attribute))
 
     def owners_assigned(self, attribute: str) -> list[tuple[str, int]]:
-        """Of what the text may assign an attribute, as it is named there, and in which row."""
-        owners = []
-        for dot in self._assignments(attribute):
-            row = bisect.bisect_right(self.line_starts, dot)
-            owner = _OWNER.search(self.text, self.line_starts[row - 1], dot)
-            if owner is not None:
-                owners.append((owner[0], row))
-        return owners
+        """Of what the file assigns an attribute, as it is named there, and in which row."""
+        owners = [(path_of(node.value), node.lineno) for node in self.assigned_outside(attribute)]
+        return [(owner, row) for owner, row in owners if owner is not None]
 
-    def _assignments(self, attribute: str) -> list[int]:
-        """The dots before an attribute where the text may assign it, but for those of `self`:
-        searched once, for all classes that have one of that name.
+    def assigned_outside(self, attribute: str) -> list[ast.Attribute]:
+        """The attributes of that name that are assigned, but for those of `self`: searched once,
+        for all classes that have one of that name.
         """
-        dots = self._assigned.get(attribute)
-        if dots is None:
-            dots = self._assigned[attribute] = []
-            sought = f".{attribute}"
-            text = self.code if sought in self.text else ""
-            dot = text.find(sought)
-            while dot >= 0:
-                end = dot + len(sought)
-                if not self._of_self(dot) and _ASSIGNED.match(text, end) is not None:
-                    dots.append(dot)
-                dot = text.find(sought, end)
-        return dots
+        assigned = self._assigned.get(attribute)
+        if assigned is None:
+            assigned = self._assigned[attribute] = [
+                place.node
+                for place in occurrences(self.tree.body, self._rows_outside(attribute), attribute)
+                if isinstance(place.node, ast.Attribute)
+                and isinstance(place.node.ctx, ast.Store)
+                and not (isinstance(place.node.value, ast.Name) and place.node.value.id == "self")
+            ]
+        return assigned
+
+    def _rows_outside(self, attribute: str) -> list[int]:
+        """The rows in which the text names an attribute, but for those of `self`."""
+        dots: list[int] = []
+        sought = f".{attribute}"
+        dot = self.text.find(sought)
+        while dot >= 0:
+            if not self._of_self(dot):
+                dots.append(dot + 1)
+            dot = self.text.find(sought, dot + len(sought))
+        return rows.rows_of(self.line_starts, dots)
 
     def _of_self(self, dot: int) -> bool:
         start = dot - len("self")

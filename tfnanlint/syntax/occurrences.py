@@ -1,0 +1,104 @@
+"""Where a name occurs in a tree, with what stands around each occurrence in its statement.
+
+The text says only in which rows to look; strings and comments are no occurrences.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any, Final
+
+from tfnanlint.syntax.nodes import LEAVES, blocks_of, parts_of
+
+# The fields of nodes that are names; of `global` and `nonlocal` a list of them.
+_NAMING: Final = ("id", "attr", "arg", "name", "asname", "names")
+
+
+class Occurrence:
+    """A node that names something, and the nodes around it in its statement, innermost first."""
+
+    __slots__ = ("node", "around")
+
+    def __init__(self, node: ast.AST, around: list[ast.AST]):
+        self.node = node
+        self.around = around
+
+
+def occurrences(body: list[ast.stmt], rows: Iterable[int], name: str) -> list[Occurrence]:
+    """Where a name occurs in the statements of a block that touch some rows."""
+    return [
+        Occurrence(node, around)
+        for statement in statements_on(body, rows)
+        for node, around in _own_nodes(statement)
+        if _names(node, name)
+    ]
+
+
+def nodes_on(body: list[ast.stmt], rows: Iterable[int]) -> list[ast.AST]:
+    """The nodes of the statements of a block that touch some rows: of a compound one those of its
+    first line, not those in its blocks.
+    """
+    nodes: list[ast.AST] = list(statements_on(body, rows))
+    for node in nodes:  # it grows on the way
+        if type(node) not in LEAVES:
+            nodes += [part for part in parts_of(node) if not isinstance(part, ast.stmt)]
+    return nodes
+
+
+def statements_on(body: list[ast.stmt], rows: Iterable[int]) -> Iterable[ast.stmt]:
+    """The statements of a block that touch some rows, those inside of compound ones included."""
+    statements: dict[ast.stmt, None] = {}
+    for row in rows:
+        statements.update(dict.fromkeys(_around(body, row)))
+    return statements
+
+
+def _first_row(statement: Any) -> int:
+    """The row at which a statement begins, its decorators included."""
+    decorators = statement.__dict__.get("decorator_list")
+    return decorators[0].lineno if decorators else statement.lineno
+
+
+def _around(body: list[ast.stmt], row: int) -> list[ast.stmt]:
+    """The statements that touch a row, those inside of compound ones included."""
+    touching: list[ast.stmt] = []
+    waiting = [body]
+    for block in waiting:  # it grows on the way
+        for statement in _touching(block, row):
+            touching.append(statement)
+            waiting += [part for part in blocks_of(statement) if part]
+    return touching
+
+
+def _touching(block: list[ast.stmt], row: int) -> list[ast.stmt]:
+    """The statements of a block that touch a row; they follow the text."""
+    first, behind = 0, len(block)
+    while first < behind:
+        middle = (first + behind) // 2
+        if _first_row(block[middle]) <= row:
+            first = middle + 1
+        else:
+            behind = middle
+    begun = first
+    while begun and (block[begun - 1].end_lineno or row) >= row:
+        begun -= 1
+    return block[begun:first]
+
+
+def _own_nodes(statement: ast.stmt) -> list[tuple[ast.AST, list[ast.AST]]]:
+    """The nodes of a statement, each with those around it, but for the statements in its blocks."""
+    nodes: list[tuple[ast.AST, list[ast.AST]]] = [(statement, [])]
+    for node, around in nodes:  # it grows on the way
+        inner = [node, *around]
+        nodes += [(part, inner) for part in parts_of(node) if not isinstance(part, ast.stmt)]
+    return nodes
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    held = node.__dict__
+    for field in _NAMING:
+        named = held.get(field)
+        if named == name or isinstance(named, list) and name in named:
+            return True
+    return False
