@@ -49,7 +49,7 @@ PASS, PARSER = "python -c pass", "ast.parse"
 
 @dataclass(frozen=True)
 class Contestant:
-    """A command that is measured. With `fills` it runs once before, which fills its cache."""
+    """A command that is measured; with `fills` it has filled its cache before."""
 
     name: str
     command: tuple[str, ...]
@@ -116,11 +116,18 @@ def of_peers(folder: pathlib.Path, cache: str) -> list[Contestant]:
     return present
 
 
+def environment_of(apart: bool, folder: str) -> dict[str, str]:
+    """The variables of a process: it may keep bytecode, as an installed program does."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    if apart:
+        environment.pop("PYTHONPATH", None)
+    return environment
+
+
 def measured(contestant: Contestant, paths: list[str], folder: str) -> Cost:
     """What one run over some paths takes."""
-    environment = dict(os.environ)
-    if contestant.apart:
-        environment.pop("PYTHONPATH", None)
+    environment = environment_of(contestant.apart, folder)
     start = time.perf_counter()
     child = subprocess.Popen(
         [*contestant.command, *paths],
@@ -143,7 +150,7 @@ def rounds_of(
 ) -> dict[str, list[Cost]]:
     """The costs of each contestant in all rounds, in which they take turns."""
     for contestant in contestants:
-        if contestant.fills:
+        if contestant.fills or os.path.isfile(paths[0]):
             measured(contestant, paths, folder)
     costs: dict[str, list[Cost]] = {contestant.name: [] for contestant in contestants}
     for _ in range(rounds):
@@ -177,11 +184,9 @@ def table(workload: str, costs: dict[str, list[Cost]]) -> None:
             print(f"{workload:18} {label}: 2 processes are {speedup:.2f} times faster", flush=True)
 
 
-def keys(python: str, apart: bool, count: int) -> str:
+def keys(python: str, apart: bool, count: int, folder: str) -> str:
     """What `editor.py` prints of keys in an ordinary file of 1,000 lines."""
-    environment = dict(os.environ)
-    if apart:
-        environment.pop("PYTHONPATH", None)
+    environment = environment_of(apart, folder)
     done = subprocess.run(
         [python, str(BENCHMARKS / "editor.py"), "--keys", str(count), "--brief"],
         env=environment,
@@ -209,8 +214,10 @@ def main() -> int:
     )
     with tempfile.TemporaryDirectory() as folder:
         compete(arguments, folder)
-    for name, python in versions(arguments).items() if "keys" in arguments.only else ():
-        print(f"keys, {name}:\n{keys(python, python != sys.executable, 20)}", end="")
+        for name, python in versions(arguments).items() if "keys" in arguments.only else ():
+            print(
+                f"keys, {name}:\n{keys(python, python != sys.executable, 20, folder)}", flush=True
+            )
     return 0
 
 
@@ -218,7 +225,9 @@ def compete(arguments: argparse.Namespace, folder: str) -> None:
     """Measure and print all workloads but the keys."""
     paths = {}
     for name, text in (("10 lines", HAZARD), ("1,000 lines", program(1000, dense=False))):
-        path = pathlib.Path(folder, f"{text.count(chr(10))}.py")
+        # alone in its folder, which is its project
+        path = pathlib.Path(folder, name.replace(",", "").replace(" ", "_"), "program.py")
+        path.parent.mkdir()
         path.write_text(text)
         paths[name] = path
     if arguments.directory is not None:
