@@ -36,11 +36,12 @@ import pytest
 from tfnanlint.dev.repository import ROOT
 
 # By folder: the tests that are looked through for those that run a function.
+RULES = "tests/rules/test_rules.py"
 FOLDERS = {
-    "rules": ("tests/rules",),
-    "tfnanlint/ops": ("tests/ops", "tests/interp/test_flow.py", "tests/rules/test_rules.py"),
-    "tfnanlint/terms": ("tests/terms", "tests/idioms", "tests/rules/test_rules.py"),
-    "tfnanlint/idioms": ("tests/idioms", "tests/rules/test_rules.py", "tests/interp/test_flow.py"),
+    "rules": (RULES,),
+    "tfnanlint/terms": ("tests/terms", "tests/idioms", RULES),
+    "tfnanlint/idioms": ("tests/idioms", RULES),
+    "tfnanlint/ops": ("tests/ops", "tests/interp/test_flow.py", RULES),
 }
 COMPARISONS = {
     ast.Lt: ast.LtE,
