@@ -307,15 +307,9 @@ def main() -> int:
     os.chdir(ROOT)
     mutants = sample(arguments.folder, arguments.each, random.Random(arguments.seed))
     tests = list(dict.fromkeys(test for name in arguments.folder for test in FOLDERS[name]))
-    options = [
-        "-q",
-        "-p",
-        "no:xdist",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not tensorflow and not slow",
-    ]
+    left_out = ("xdist", "cacheprovider", "terminal")
+    options = ["-s", "-m", "not tensorflow and not slow"]
+    options += [word for name in left_out for word in ("-p", f"no:{name}")]
     pytest.main([*options, *tests], plugins=[Runner(mutants, arguments.minutes)])
     for folder in arguments.folder:
         counts = Counter(mutant.outcome for mutant in mutants if mutant.folder == folder)
