@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether anything breaks on input that nobody wrote:
+"""Whether anything breaks on random input:
 
     fuzz.py mutated DIR... [--seconds N] [--seed S] [--out DIR]    files of the folders, mutated
     fuzz.py programs                                               programs of generators

@@ -14,8 +14,6 @@ from tfnanlint.ops.traits import AXIS_INSERTIONS, FLOORS
 from tfnanlint.values.value import NO_CONSTANT, Value
 
 _LARGEST_EPSILON: Final = 0.01
-# what may stand between the sum and the division: Keras code casts a sum to floatx
-_BETWEEN: Final = ("tf.cast", *AXIS_INSERTIONS)
 
 
 def numerator(value: Value) -> tuple[Site | None, bool]:
@@ -36,7 +34,8 @@ def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:
     behind the sum).
     """
     site, axis = quotient.value("y").origin, None
-    while isinstance(site, Site) and site.op.name in _BETWEEN:
+    # Keras code casts it to floatx
+    while isinstance(site, Site) and (site.op.name == "tf.cast" or site.op.name in AXIS_INSERTIONS):
         if site.op.name != "tf.cast":
             axis = _axis_put_in(site)
             if axis is None:
