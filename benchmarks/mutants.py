@@ -38,7 +38,7 @@ from tfnanlint.dev.repository import ROOT
 # By folder: the tests that are looked through for those that run a function.
 RULES = "tests/rules/test_rules.py"
 FOLDERS = {
-    "rules": (RULES,),
+    "rules": (RULES, "tests/rule", "tests/project/test_settings.py"),
     "tfnanlint/terms": ("tests/terms", "tests/idioms", RULES),
     "tfnanlint/idioms": ("tests/idioms", RULES),
     "tfnanlint/ops": ("tests/ops", "tests/interp/test_flow.py", RULES),
@@ -76,6 +76,10 @@ class Mutant:
     marked: CodeType  # the function as it is, but for a note that it was called
     tests: list[str] = field(default_factory=list)
     outcome: str = "not run"
+
+    @property
+    def place(self) -> tuple[pathlib.Path, tuple[str, int]]:
+        return self.path, self.function
 
     def __str__(self) -> str:
         place = f"{self.path.relative_to(ROOT)}:{self.row}"
@@ -253,8 +257,11 @@ class Runner:
         os.waitpid(child, 0)
         for name, (seconds, called) in answer.items():
             self._seconds[name] = seconds
-            for number in called:
-                self.mutants[number].tests.append(name)
+            # of several mutants of one function the last one has noted the calls
+            functions = {self.mutants[number].place for number in called}
+            for mutant in self.mutants:
+                if mutant.place in functions:
+                    mutant.tests.append(name)
 
     def _observed(self, session: pytest.Session) -> dict[str, tuple[float, set[int]]]:
         import builtins

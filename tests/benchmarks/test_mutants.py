@@ -66,3 +66,17 @@ def test_a_mutant_runs(tmp_path, monkeypatch):
     assert namespace["f"](1) is True and getattr(builtins, mutants.CALLED) == {7}
     mutants.exchange(mutant, mutant.code)
     assert (namespace["f"](1), namespace["f"](2)) != (True, False)
+
+
+def test_mutants_of_one_function_have_its_tests(monkeypatch):
+    import mutants
+
+    path = repository.ROOT / "rules" / "log_of_zero.py"
+    first, second = (
+        mutants.Mutant("rules", path, ("check", 1), row, "", "", None, None) for row in (1, 2)
+    )
+    other = mutants.Mutant("rules", path, ("fixes", 9), 9, "", "", None, None)
+    runner = mutants.Runner([first, second, other], 1)
+    monkeypatch.setattr(runner, "_observed", lambda session: {"test": (0.5, {1})})
+    runner._without(None)
+    assert [mutant.tests for mutant in runner.mutants] == [["test"], ["test"], []]
