@@ -1,11 +1,20 @@
 #!/usr/bin/env python3
-"""Whether anything breaks on mutated code: fuzz.py DIR... [--seconds N] [--seed S] [--out DIR]
+"""Whether anything breaks on random input:
 
-Takes files of the folders and of `fixtures/` that name TensorFlow, at most 400 lines of each, and
-mutates them: lines and tokens are left out, repeated, exchanged, moved, or replaced by those of
-other files; bytes are flipped. Each is checked and fixed as the command line does it. A violation
-is an exception, an internal error (TFN000), a fixed text that does not parse, or one in which a
-second run changes something. Violations are written to `--out`; the last line has the counts.
+    fuzz.py mutated DIR... [--seconds N] [--seed S] [--out DIR]    files of the folders, mutated
+    fuzz.py programs                                               programs of generators
+    fuzz.py edits                                                  edits in an editor
+    fuzz.py parsers [--target NAME]                                configuration and the like
+
+`mutated` takes files of the folders and of `fixtures/` that name TensorFlow, at most 400 lines of
+each: lines and tokens are left out, repeated, exchanged, moved, or replaced by those of other
+files. `programs` takes those of hypothesmith and pysource-codegen, as far as they are installed,
+and puts ops of TensorFlow into them. Each program is checked and fixed as the command line does it.
+A violation is an exception, an internal error (TFN000), a fixed text that does not parse, that has
+changed outside of the fixes or lost a comment, or in which a second run changes something.
+
+`edits` and `parsers` are described in `fuzz_edits.py` and `fuzz_parsers.py`. Violations are written
+to `--out`; the last line has the counts.
 """
 
 from __future__ import annotations
@@ -20,8 +29,16 @@ import sys
 import time
 import tokenize
 import warnings
+from collections.abc import Iterator
+
+from corpus import broken
+from fuzz_edits import edited_documents
+from fuzz_parsers import TARGETS, parsed_inputs
+from fuzz_programs import generated
 
 from tfnanlint.config.layers import Configuration, Layer
+from tfnanlint.pipeline.check import check, check_source
+from tfnanlint.pipeline.fix import fix_source
 from tfnanlint.pipeline.linter import Linter, load_rules
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -67,12 +84,14 @@ def mutated(text: str, other: str, dice: random.Random) -> str:
 
 
 def swapped_operands(text: str, dice: random.Random) -> str:
-    """A text in which names are exchanged for one another: it still parses."""
+    """A text in which one name stands in the place of another: it still parses."""
     names = [
         token.string
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
         if token.type == tokenize.NAME
     ]
+    if not names:
+        return text
     first, second = dice.choice(names), dice.choice(names)
     return re.sub(rf"\b{first}\b", second, text)
 
@@ -93,35 +112,50 @@ def violation(linter: Linter, text: str) -> str:
         for finding in linter.check("a.py", data).findings:
             if finding.code == "TFN000":
                 return finding.message
-        if outcome.after != data:
-            if not parses(outcome.after.decode()):
-                return "the fixed text does not parse"
-            if linter.fix("a.py", outcome.after).after != outcome.after:
-                return "a second run changes something"
+        if outcome.after == data:
+            return ""
+        faults = faults_of(linter, data)
+        if faults:
+            return "; ".join(f"{name}: {fault}" for name, fault in faults.items())
+        if linter.fix("a.py", outcome.after).after != outcome.after:
+            return "a second run changes something"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return ""
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def faults_of(linter: Linter, data: bytes) -> dict[str, str]:
+    """What is wrong with a text after all fixes, as `corpus.py` tells it."""
+    policy = linter.policy("a.py")
+    source = check("a.py", data, policy).source
+    result = fix_source(
+        source,
+        lambda source: list(check_source(source, policy).findings),
+        lambda fix: True,
     )
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("fuzzed"))
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    texts, dice = sources(arguments.folders), random.Random(arguments.seed)
+    return broken(source.text, result)
+
+
+def mutations(folders: list[pathlib.Path], dice: random.Random) -> Iterator[str]:
+    """Mutated files, without end."""
+    texts = sources(folders)
+    while True:
+        text = mutated(dice.choice(texts), dice.choice(texts), dice)
+        yield swapped_operands(text, dice) if dice.random() < 0.3 and parses(text) else text
+
+
+def linter_of_all() -> Linter:
+    """A linter with all rules and all fixes."""
     settings = Layer("fuzz", "/", preview=True, unsafe_fixes=True)
-    linter = Linter(Configuration(settings, (), True), load_rules())
+    return Linter(Configuration(settings, (), True), load_rules())
+
+
+def broken_by(texts: Iterator[str], arguments: argparse.Namespace) -> int:
+    """How many of some programs, as many as there is time for, break something. Prints them."""
+    linter = linter_of_all()
     programs = parsed = violations = 0
     end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end:
-        text = mutated(dice.choice(texts), dice.choice(texts), dice)
-        if dice.random() < 0.3 and parses(text):
-            text = swapped_operands(text, dice)
+    while time.monotonic() < end and (text := next(texts, None)) is not None:
         programs += 1
         parsed += parses(text)
         wrong = violation(linter, text)
@@ -131,6 +165,30 @@ def main() -> int:
             (arguments.out / f"{arguments.seed}_{programs}.py").write_text(text, "utf-8", "replace")
             print(f"{arguments.seed}_{programs}: {wrong}", flush=True)
     print(f"{programs} programs, {parsed} of them parse, {violations} violations", flush=True)
+    return violations
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("mutated", "programs", "edits", "parsers"))
+    parser.add_argument("folders", nargs="*", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("fuzzed"))
+    parser.add_argument("--target", choices=tuple(TARGETS), help="of `parsers`: one")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    dice = random.Random(arguments.seed)
+    if arguments.what == "mutated":
+        violations = broken_by(mutations(arguments.folders, dice), arguments)
+    elif arguments.what == "programs":
+        violations = broken_by(generated(dice), arguments)
+    elif arguments.what == "edits":
+        violations = edited_documents(arguments.seconds, arguments.seed)
+    else:
+        violations = parsed_inputs(arguments.target, arguments.seconds, arguments.seed)
     return 1 if violations else 0
 
 

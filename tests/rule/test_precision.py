@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tfnanlint.config.layers import Policy
+from tfnanlint.interp.precision import Precision
+from tfnanlint.pipeline import analysis
 from tfnanlint.pipeline.check import check_source
 from tfnanlint.rule import registry
 from tfnanlint.rule.registry import load
@@ -113,3 +117,27 @@ def test_the_program_is_asked_once_and_not_for_each_fix(monkeypatch, tmp_path):
     slopes = "".join(SLOPE.format(i=i) for i in range(5))
     assert len(titles(tmp_path / "a.py", "import tensorflow as tf\n\n\n" + slopes)) >= 5
     assert len(asked) == 1
+
+
+def test_the_policy_of_a_program_is_looked_for_once_and_where_it_can_matter(tmp_path, monkeypatch):
+    """Each file that sets it costs to be read: the first one that does answers."""
+    (tmp_path / "pyproject.toml").write_text("")
+    for number in range(3):
+        text = f"import tensorflow as tf\nimport layers\n{SETS}\n"
+        (tmp_path / f"train{number}.py").write_text(text)
+    text = "import tensorflow as tf\n\n\ndef entropy(p):\n    return -p * tf.math.log(p)\n"
+    (tmp_path / "layers.py").write_text(text)
+    asked: list[str] = []
+    policies = Precision.policies
+
+    def counted(self, ev, module):
+        asked.append(module.source.path)
+        return policies(self, ev, module)
+
+    monkeypatch.setattr(Precision, "policies", counted)
+    known = {rule.code: rule for rule in load()}
+    policy = Policy(rules=load(), certainty=None, idle=False, unsafe_fixes=True, known=known)
+    check_source(Source(str(tmp_path / "layers.py"), text), policy)
+    assert {os.path.basename(path) for path in asked} == {"layers.py", "train0.py"}
+    # no program is asked for what stands in the name of no policy
+    assert not analysis.File._policy_holds(object(), ("softmax", ".half"))

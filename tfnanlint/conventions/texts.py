@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _MODEL_UNDER_XLA: Final = r"\.compile\([^#\n]*jit_compile\s*=\s*True"
@@ -37,6 +38,7 @@ def compiles_model(text: str) -> bool:
     return re.search(_MODEL_UNDER_XLA, text) is not None
 
 
+@lru_cache(maxsize=8)  # each rule that looks at a file asks
 def is_first_version(text: str) -> bool:
     """Whether a file uses what TensorFlow 2 does not have: `tf.placeholder`, `tf.log`,
     `x.shape[0].value`.

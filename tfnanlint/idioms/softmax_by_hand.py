@@ -35,7 +35,7 @@ def denominator(quotient: Site) -> tuple[Site | None, bool, int | None]:
     """
     site, axis = quotient.value("y").origin, None
     # Keras code casts it to floatx
-    while isinstance(site, Site) and site.op.name in ("tf.cast", *AXIS_INSERTIONS):
+    while isinstance(site, Site) and (site.op.name == "tf.cast" or site.op.name in AXIS_INSERTIONS):
         if site.op.name != "tf.cast":
             axis = _axis_put_in(site)
             if axis is None:

@@ -514,7 +514,7 @@ class Engine(Evaluator):
     def policies(self, module: Module) -> list[tuple[str, ast.Call]]:
         return self.precision.policies(self, module)
 
-    def policies_of_program(self, module: Module) -> list[tuple[str, ast.Call, Module]]:
+    def policies_of_program(self, module: Module) -> Iterator[tuple[str, ast.Call, Module]]:
         return self.precision.policies_of_program(self, module)
 
     def dtype_of(self, cls: ClassObject) -> str | None:

@@ -5,7 +5,7 @@ one (`mixed_float16`).
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Iterator
 
 from tfnanlint.ops.families.arrays import cast
 from tfnanlint.ops.frameworks import LAYER_BASES, POLICY_SETTERS
@@ -48,20 +48,19 @@ class Precision:
 
     def policies_of_program(
         self, ev: Evaluator, module: Module
-    ) -> list[tuple[str, ast.Call, Module]]:
+    ) -> Iterator[tuple[str, ast.Call, Module]]:
         """The dtypes and policies that a file, or else the program that imports it, makes Keras use
         everywhere, with the calls that do so and their files.
         """
-        own = [(text, call, module) for text, call in self.policies(ev, module)]
+        own = self.policies(ev, module)
+        for text, call in own:
+            yield text, call, module
         if own or module.project is None:
-            return own
-        setters = map(module.project.module_or_own, module.project.half_setters(module.source.path))
-        return [
-            (text, call, setter)
-            for setter in setters
-            if setter is not None
-            for text, call in self.policies(ev, setter)
-        ]
+            return
+        for path in module.project.half_setters(module.source.path):
+            setter = module.project.module_or_own(path)
+            for text, call in self.policies(ev, setter) if setter is not None else ():
+                yield text, call, setter
 
     def _of_program(self, ev: Evaluator, module: Module) -> str | None:
         """The dtype that layers compute in which a file without a setting makes, as the program
@@ -69,7 +68,7 @@ class Precision:
         """
         if module.project is None or not module.project.half_setters(module.source.path):
             return ""
-        asked = self.policies_of_program(ev, module)
+        asked = list(self.policies_of_program(ev, module))
         bodies = [setter.source.tree.body for *_, setter in asked]
         at_once = [
             any([isinstance(one, ast.Expr) and one.value is call for one in body])

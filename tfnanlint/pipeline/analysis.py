@@ -45,7 +45,7 @@ from tfnanlint.syntax.nodes import (
 from tfnanlint.syntax.source import Source
 from tfnanlint.uses.models import is_never_trained
 from tfnanlint.uses.uses import endings_of
-from tfnanlint.values.value import Note, Value
+from tfnanlint.values.value import FLOATS, Note, Value
 
 INTERNAL: Final = "TFN000"
 # Evaluations in followed calls that the draft of a file may cost, and more for each of its lines:
@@ -59,6 +59,7 @@ REPAIRS: Final = 3_000_000
 _REPAIR: Final = 3000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
+_POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])
 _COMPILE: Final = "compile"  # what hands labels and predictions to the losses of other files
 _MAX_BEHIND: Final = 12  # ops between such a place and the parameter
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -351,9 +352,16 @@ class File:
         ]
 
     def _policy_holds(self, words: tuple[str, ...]) -> bool:
-        """Whether one of some words stands in the policy that the program sets for its layers."""
-        policies = self.interpreter.policies_of_program(self.module)
-        return any([word in text for text, *_ in policies for word in words])
+        """Whether one of some words stands in the policy that the program sets for its layers. It
+        costs to be found, and is not for words that stand in the name of none.
+        """
+        words = tuple([word for word in words if any([word in name for name in _POLICIES])])
+        if not words:
+            return False
+        for text, *_ in self.interpreter.policies_of_program(self.module):
+            if any([word in text for word in words]):
+                return True
+        return False
 
     def passed_on(self, node: ast.expr, point: Point) -> bool:
         """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to

@@ -147,16 +147,23 @@ class Speller:
         self.module = module
         self.interpreter = interpreter
         self.setup = setup
-        self.text = module.source.code
         self._found_roots: dict[Any, tuple[int, list[str]]] = {}
         self._backends: dict[int, bool] = {}
-        self.first_version = (
-            _is_first_version(self.text)
-            or setup.tensorflow is not None
-            and setup.tensorflow < _SECOND
-        )
-        # written for TensorFlow 1 itself, not for `tf.compat.v1` of a later one
-        self.only_first_version = self.first_version and "compat" not in module.source.names
+
+    @property
+    def text(self) -> str:
+        return self.module.source.code
+
+    @cached_property
+    def first_version(self) -> bool:
+        """Whether the file is written for TensorFlow 1."""
+        target = self.setup.tensorflow
+        return target is not None and target < _SECOND or _is_first_version(self.text)
+
+    @property
+    def only_first_version(self) -> bool:
+        """Whether it is written for TensorFlow 1 itself, not for `tf.compat.v1` of a later one."""
+        return self.first_version and "compat" not in self.module.source.names
 
     def spell(self, use: Use, site: Site) -> Spelling:
         """How the file writes a name at a site: through an import that it has, else with a new one.

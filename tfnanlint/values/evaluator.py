@@ -393,9 +393,10 @@ class Evaluator:
         """
         raise NotImplementedError
 
-    def policies_of_program(self, module: Module) -> list[tuple[str, ast.Call, Module]]:
+    def policies_of_program(self, module: Module) -> Iterator[tuple[str, ast.Call, Module]]:
         """The dtypes and policies that a file, or else the program that imports it, makes Keras use
-        everywhere, with the calls that do so and their files.
+        everywhere, with the calls that do so and their files. Each costs to be found: who asks
+        stops at the first that answers.
         """
         raise NotImplementedError
 
