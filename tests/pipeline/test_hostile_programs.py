@@ -126,6 +126,15 @@ def test_fixes_behind_too_many_others_are_told(monkeypatch):
     assert {one.no_fix for one in findings if not one.fixes} == {TOO_MANY_FIXES}
 
 
+def test_findings_behind_too_many_others_are_told(monkeypatch):
+    monkeypatch.setattr(analysis, "MOST_PLACES", 20)
+    text = hostile.CASES["findings in functions"].text(60) + f"y = {FOUND} # tfn: ignore[TFN301]\n"
+    checked = check_source(Source("a.py", text), POLICY)
+    assert {one.code for one in checked.findings} == {"TFN301"}  # no comment is called idle
+    assert len(checked.findings) == 20
+    assert checked.cut_short == ("all behind line 41",)
+
+
 def work(text: str) -> int:
     """How many functions of tfnanlint are called, and generators taken up again, for a text."""
     count: collections.Counter = collections.Counter()
@@ -150,6 +159,8 @@ LINEAR = {
     "one attribute": 30,
     "findings chained in a function": 12,
     "findings in functions": 12,
+    "findings in match": 30,
+    "a dict of functions": 25,
     "if": 60,
     "try": 60,
 }

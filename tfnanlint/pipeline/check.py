@@ -242,7 +242,8 @@ def _filtered(
         if policy.comments
         else suppress.Outcome(findings, [], [])
     )
-    shown = [finding for finding in outcome.kept if policy.reports(finding)] + outcome.idle
+    idle = [] if cut_short else outcome.idle  # a finding that it hides may be missing
+    shown = [finding for finding in outcome.kept if policy.reports(finding)] + idle
     shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))
     unsure = sum(map(policy.withholds, outcome.kept))

@@ -131,7 +131,7 @@ class Module:
         # what stands around nodes of which a rule has asked it
         self.outer: dict[ast.AST, list[ast.AST]] = {}
         # a statement, and what stands around each node that it holds
-        self.held_by: tuple[ast.stmt, dict[Any, Any]] | None = None
+        self.held_by: tuple[ast.stmt, dict[Any, Any], dict[str, list[Any]]] | None = None
         self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}

@@ -10,9 +10,8 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.diagnostics.grades import SEVERITIES, grade
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import Paint, applicable, escape
+from tfnanlint.report import COST, Paint, applicable, cut_short_in, escape, some
 
-MAX_NAMES = 3  # of functions that were cut short
 _UNREAD = frozenset(
     notice.code for notice in (notices.UNREAD, notices.INVALID_SYNTAX, notices.INTERNAL)
 )
@@ -47,7 +46,7 @@ class Tally:
         self.known += checked.known
         self.unchanged += checked.unchanged
         self.unsure += checked.unsure
-        self.cut_short += [f"{checked.path} ({name or 'top level'})" for name in checked.cut_short]
+        self.cut_short += [f"{checked.path} ({name})" for name in cut_short_in(checked)]
         unread = any(leaves_unread(finding, checked) for finding in checked.findings)
         self.unread += unread
         self.relevant += checked.relevant and not unread
@@ -161,15 +160,8 @@ def set_aside(tally: Tally, preview: int = 0, certainty: str = "") -> str:
     if tally.unread:
         lines.append(f"Not checked: {counted(tally.unread, 'file')}.")
     if tally.cut_short:
-        lines.append(f"Analysis cut short, too many calls to follow: {_some(tally.cut_short)}.")
+        lines.append(f"Analysis cut short, {COST}: {some(tally.cut_short)}.")
     return "".join(text + "\n" for text in lines)
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
-    more = len(names) - MAX_NAMES
-    shown = [escape(name) for name in names[:MAX_NAMES]]
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 def next_question() -> str:

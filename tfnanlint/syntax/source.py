@@ -11,6 +11,7 @@ import bisect
 import codecs
 import io
 import re
+import sys
 import tokenize
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -221,6 +222,7 @@ class Source:
         self._standing: dict[tuple[str, ...], bool] = {}
         self._assigned: dict[str, list[int]] = {}
         self._used: dict[str, list[int]] = {}
+        self._convention_rows: dict[Callable[[str], bool], list[int]] = {}
 
     @classmethod
     def from_bytes(cls, path: str, data: bytes) -> Source:
@@ -229,11 +231,12 @@ class Source:
 
     def __getstate__(self) -> dict[str, Any]:
         # large, and soon made anew
-        return {
+        kept = {
             name: value
             for name, value in self.__dict__.items()
             if name not in ("tree", "_names", "_calls")
         }
+        return {**kept, "_convention_rows": {}}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -381,9 +384,18 @@ class Source:
         """1-based rows in whose code `pattern` is found, ascending."""
         return rows.matching(self.code, self.line_starts, pattern)
 
-    def rows_where(self, holds: Callable[[str], bool]) -> list[int]:
-        """1-based rows of whose code a convention holds, ascending."""
-        return [row for row in range(1, len(self.line_starts) + 1) if holds(self.code_on(row))]
+    def rows_where(
+        self, holds: Callable[[str], bool], within: range = range(1, sys.maxsize)
+    ) -> list[int]:
+        """1-based rows of whose code a convention holds, ascending, within some. Searched once:
+        each of many findings may ask for those of its function.
+        """
+        rows = self._convention_rows.get(holds)
+        if rows is None:
+            every = range(1, len(self.line_starts) + 1)
+            rows = [row for row in every if holds(self.code_on(row))]
+            self._convention_rows[holds] = rows
+        return rows[bisect.bisect_left(rows, within.start) : bisect.bisect_left(rows, within.stop)]
 
     def _rows_of_text(self, pattern: re.Pattern[str]) -> list[int]:
         return rows.matching(self.text, self.line_starts, pattern)
