@@ -110,7 +110,7 @@ def divided_by(chosen: Site, reduction: Site, here: Context) -> bool:
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     rows = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    divisions = here.applications(row for row in rows if texts.may_divide(here.source.code_on(row)))
+    divisions = here.applications(here.source.rows_where(texts.may_divide, rows))
     return any(filtered_elements.is_divided_by_count(chosen, division) for division in divisions)
 
 

@@ -434,7 +434,18 @@ def test_rule_explains(shell):
 def test_rule_all(shell):
     text = shell.run("rule", "--all").text
     assert re.findall(r"^# .*\((TFN\d+)\)$", text, re.M) == [
-        *("TFN000", "TFN001", "TFN002", "TFN003", "TFN101", "TFN202", "TFN203", "TFN301", "TFN801"),
+        *(
+            "TFN000",
+            "TFN001",
+            "TFN002",
+            "TFN003",
+            "TFN004",
+            "TFN101",
+            "TFN202",
+            "TFN203",
+            "TFN301",
+            "TFN801",
+        ),
     ]
     described = json.loads(shell.run("rule", "--all", "--output-format", "json").text)
     assert {"code": "TFN301", "name": "log-softmax", "over": ["TFN101"]}.items() <= described[

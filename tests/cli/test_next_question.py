@@ -88,7 +88,7 @@ def test_functions_that_were_cut_short_are_named():
     tally = Tally()
     tally.add(Checked(Source("a.py", HEAD), cut_short=("Model.call", "")))
     assert set_aside(tally) == (
-        "Analysis cut short, too many calls to follow: a.py (Model.call), a.py (top level).\n"
+        "Analysis cut short, it would cost more than a file may: a.py (Model.call), a.py (top level).\n"
     )
     tally.add(Checked(Source("b\x1b.py", HEAD), cut_short=("f", "g", "h")))
     assert set_aside(tally).endswith("b\\x1b.py (f) and 2 more.\n")
@@ -189,7 +189,7 @@ def test_the_rules_are_listed(shell):
     done = shell.run("rules")
     assert done.code == 0
     assert [line.split()[0] for line in done.text.splitlines()] == [
-        *("TFN000", "TFN001", "TFN002", "TFN003"),
+        *("TFN000", "TFN001", "TFN002", "TFN003", "TFN004"),
         *("TFN101", "TFN202", "TFN203", "TFN301", "TFN801"),
     ]
     assert re.search(r"TFN101  error, warning +log-of-nonpositive +The log of", done.text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import subprocess
 
 import pytest
@@ -430,3 +432,68 @@ def test_line_ends_that_git_changes_are_no_change(project):
     git(project, "config", "core.autocrlf", "true")
     (project.directory / "old.py").write_bytes(OLD.replace("\n", "\r\n").encode())
     assert since(project).code == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="programs are shell scripts")
+@pytest.mark.parametrize("entry", ["", ".", "bin"])
+def test_a_program_named_git_in_the_repository_is_not_run(project, monkeypatch, entry):
+    for folder in (project.directory, project.directory / "bin"):
+        folder.mkdir(exist_ok=True)
+        (folder / "git").write_text(f"#!/bin/sh\n: > '{project.directory}/ran'\n")
+        (folder / "git").chmod(0o755)
+    project.write("old.py", OLD.replace("tf.log(x)", "tf.log(x) * 2"))
+    monkeypatch.setenv("PATH", f"{entry}{os.pathsep}{os.environ['PATH']}")
+    assert since(project).places == ["3 TFN101"]
+    assert not (project.directory / "ran").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_git_is_not_waited_for_without_end(project, monkeypatch):
+    pipe = project.directory / ".git" / "pipe"
+    os.mkfifo(pipe)
+    git(project, "config", "include.path", str(pipe))
+    monkeypatch.setattr(revision, "GIT_SECONDS", 0.5)
+    done = since(project)
+    assert done.code == 2 and "git rev-parse did not end within" in done.err
+
+
+def test_what_a_revision_has_too_much_of_is_not_read(project, monkeypatch):
+    project.write("old.py", OLD + "#" * 5_000 + "\n")
+    project.write("tfnanlint.toml", "#" * 1_100_000 + "\n")
+    commit(project)
+    project.write("old.py", OLD)
+    project.write("tfnanlint.toml", "")
+    asked = []
+    ask = revision.Revision._git
+
+    def noted(self, *words, **more):
+        answer = ask(self, *words, **more)
+        asked.append(len(answer))
+        return answer
+
+    monkeypatch.setattr(revision, "_MAX_SIZE", 4_000)
+    monkeypatch.setattr(revision.Revision, "_git", noted)
+    assert since(project, "old.py").places == ["3 TFN101", "7 TFN202"]
+    assert project.check("--config-from", "main").code == 2
+    assert max(asked) < 5_000
+
+
+def test_lines_that_are_all_alike_cost_little_to_compare(monkeypatch):
+    draw = random.Random(0)
+    lines = [b"x%d" % draw.randrange(40) for _ in range(12_000)]
+    marks = [b"mark %d" % number for number in range(40)]
+    for number, mark in enumerate(marks):
+        lines[100 + number * 290] = mark
+    changed = lines.copy()
+    changed[5_000] = b"changed"
+    del changed[9_000]
+    changed[20:30] = changed[10_000:10_010]
+    compared = []
+    whole = revision._pairs
+    monkeypatch.setattr(
+        revision, "_pairs", lambda old, new: compared.append(whole(old, new)) or compared[-1]
+    )
+    rows = revision._changed_rows(b"\n".join(lines), b"\n".join(changed)).rows
+    assert {5_001, 9_001} <= rows < set(range(1, 9_002)) and len(rows) < 50
+    assert sum(compared[1:-1]) < 1_000_000
+    assert len(revision._changed_rows(b"a\nb\n" * 900, b"b\na\na\n" * 900).rows) > 800

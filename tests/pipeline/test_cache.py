@@ -109,7 +109,7 @@ def test_a_setting_that_another_file_states_counts(runs):
 def test_what_was_not_followed_to_the_end_is_remembered(runs):
     long = " + ".join(["1.0"] * 200)
     runs.write("long.py", f"{HEAD}x = {long}\ny = tf.math.log(x)\n")
-    names = "Analysis cut short, too many calls to follow: "
+    names = "Analysis cut short, it would cost more than a file may: "
     assert f"{names}long.py (top level).\n" in runs.same()[1]
     runs.write(
         "long.py",

@@ -178,6 +178,47 @@ BYTES = {
     "noqa and noqa": b"x = 1 # " + b"noqa " * 200_000,
     "findings in a list": b"x = [" + b"tf.math.log(tf.nn.softmax(x)), " * 800 + b"]\n",
     "noqa of many codes": b"x = 1 # noqa: " + b"TFN101, " * 20_000 + b"!\n",
+    "numbers beyond floats": b"y=tf.math.log(1<<10**12)\ny=tf.sqrt(2.0**10000)\nz=x/(1e308**5)\nq=tf.exp(-(10**400))\n",
+    "remainders of zero": b"y=tf.math.log(5%0)\ny=tf.math.log(5//0)\ny=tf.math.log(-1%0.0)\ny=x/(7%tf.constant(0))\ny = divmod(1,0)\nz=tf.math.log(round(1e400))\nw=tf.math.log(int(float('inf')))\nw=x/int(float('nan'))\n",
+    "functions of math": b"import math\ny=tf.math.log(math.factorial(10**9))\nz=x/math.exp(1e9)\nz=x/math.log(-1)\nz=x/math.sqrt(-4)\nz=x/math.comb(10**9,5*10**8)\nz=x/math.pow(10,10**10)\nz=x/math.gamma(-1)\nz=x/math.lgamma(0)\n",
+    "a number of many digits": b"x=tf.math.log(float('1'*10**7))\ny=x/len('a'*10**12)\nz=[0]*10**12\nw=x/len(z)\n",
+    "wide fields": b"x=tf.math.log(float(f'{1:1000000000}'))\ny='%1000000000d'%1\nz=tf.math.log('{:>99999999999}'.format(1))\n",
+    "endless ranges": b"for i in range(10**30):\n  x=tf.math.log(i)\nfor i in range(0,10**400,10**390): y=z/i\nq=z/len(range(10**100))\n",
+    "complex numbers": b"x=tf.math.log(1j**1j)\ny=tf.sqrt(1e400j)\nz=x/(0j)\nw=tf.abs(complex('1+'))\n",
+    "arrays beyond memory": b"import numpy as np\nx=tf.math.log(np.zeros((10**10,10**10)))\ny=z/np.arange(0,10**20)\nw=z/np.linspace(0,1,10**12)\nv=tf.math.log(np.finfo(np.float128).tiny)\nu=tf.math.log(np.float16(10**400))\nt = z/np.eye(10**9)\n",
+    "indices beyond ends": b"x=tf.math.log(y[10**400])\nx=tf.math.log([1,2][10**400])\nx=tf.math.log((1,2)[::10**400])\nx=tf.math.log((1,2)[::0])\nx=tf.math.log([1,2][-10**30:10**30])\n",
+    "shapes beyond memory": b"x=tf.reshape(y,[10**30,-1])\nz=w/tf.size(x)\nz=w/tf.cast(tf.shape(tf.zeros([10**400]))[0],tf.float32)\nz=tf.zeros([0,-5,10**50]); q=w/tf.reduce_sum(z)\n",
+    "settings of layers": b"m=tf.keras.layers.Dense(10**400, activation='nope')\nm=tf.keras.layers.Dropout(float('nan'))\nm=tf.keras.layers.BatchNormalization(epsilon=-10**400)\nm=tf.keras.layers.LeakyReLU(10**10**10)\nm.compile(loss=m.compile)\no=tf.keras.optimizers.Adam(epsilon=10**400, learning_rate=-10**10**10)\n",
+    "sums of nothing": b"y=tf.math.log(sum([10**308]*1000)*1e308)\nz=w/max([])\nz=w/min(*[])\nz=w/max(1,'a')\nz=w/abs('a')\nz=w/sorted([])[0]\n",
+    "surrogate names": b"x='\\ud800'\ny=tf.keras.layers.Dense(1,name='\\ud800')\nz=tf.math.log(d['\\udfff'])\nd={'\\ud800':tf.nn.relu(q)}\nr=tf.math.log(d['\\ud800'])\n",
+    "f-strings in f-strings": b"x=f'{f\"{f'''{tf.math.log(tf.nn.softmax(x))!r:>{w}}'''}\"}'\n",
+    "classes of themselves": b"def __getattr__(n): return __getattr__\nclass A:\n  __slots__=A.__slots__\n  def __init__(self): self.__init__=self; self.x=self.x.x\n  def __call__(self,x): return tf.math.log(self(self.x))\nA()(A)\n",
+    "decorators of all kinds": b"@f\n@f.x\n@(lambda g:g)\n@tf.function\n@property\n@staticmethod\ndef f(x,/,*a,y=tf.math.log(0),**k): return tf.math.log(f(x,*a,**k))\n",
+    "names around themselves": b"def f():\n def g():\n  nonlocal x\n  x=tf.math.log(x)\n x=1\n g()\n return x/g\n",
+    "patterns of all kinds": b"match tf.nn.relu(x):\n case {'a':1,**r}: y=tf.math.log(r)\n case A(b=c)|A(c): y=tf.math.log(c)\n case (1|2) as q if tf.math.log(q): pass\n case -1+2j: pass\n case None|True: pass\n",
+    "asynchronous statements": b"async def f():\n async with a as b, c as (d,e): x=tf.math.log(b)\n async for i in g(): y=1/i\n return [tf.math.log(z) async for z in w if await z]\n",
+    "groups of exceptions": b"try: pass\nexcept* E as e: x=tf.math.log(e)\n",
+    "deleted names": b"def f(x):\n del x\n return tf.math.log(x)\ndel f\nf(0)\ndel (a,[b,c.d,e[0]])\n",
+    "starred targets": b"a,*b=*c,=d\n*x,=tf.nn.relu(y)\nz=tf.math.log(*x)\nprint(*tf.math.log(x),**{**x})\n[*a,b][tf.math.log(0)]+=1\n",
+    "lambdas of themselves": b"f=lambda f:f(f)\nx=tf.math.log(f(f))\nY=lambda f:(lambda x:f(lambda v:x(x)(v)))(lambda x:f(lambda v:x(x)(v)))\ny=tf.math.log(Y(lambda f:lambda n:f(n)/n)(tf.nn.relu(q)))\n",
+    "bases of themselves": b"class A(A.B): \n class B(A): pass\nclass C(*[C],metaclass=C,**C): pass\nx=tf.math.log(C.C)\nclass D(type(D)): pass\nclass E(D,E,F): pass\nclass F(E): \n  def call(self,x): return super(F,self).call(tf.math.log(super().call(x)))\n",
+    "annotations that are no code": b"x: 'tf.math.log(' = 1\ndef f(x:'((('=1)->'[[[':\n  return tf.math.log(x)\n",
+    "form feeds in a line": b"\x0cx=tf.math.log(tf.nn.softmax(y))\x0c;\x0cz=1\n",
+    "control characters": b"x='\x01\x02\x1b[31m'; y=tf.math.log(tf.nn.softmax(z)) # \x1b]0;x\x07\n",
+    "a codec of Windows": b"# coding: mbcs\nimport tensorflow as tf\n",
+    "a cookie with a mark": b"# coding: utf-8-sig\nimport tensorflow as tf\ny=tf.math.log(tf.nn.softmax(x))\n",
+    "base64": b"# coding: base64\nimport tensorflow as tf\n",
+    "utf-32 in a cookie": b"# coding: utf-32\nimport tensorflow as tf\n",
+    "NUL in a cookie": b"# coding: ut\x00f\nimport tensorflow as tf\n",
+    "a path as a cookie": b"# coding: ../../x\nimport tensorflow as tf\n",
+    "a module as a cookie": b"# coding: os.path\nimport tensorflow as tf\n",
+    "Shift JIS": b"# coding: shift_jis\nimport tensorflow as tf\nx='\x82\xa0\\'\n",
+    "GB18030": b"# coding: gb18030\nimport tensorflow as tf\ny=tf.math.log(tf.nn.softmax(x)) # \x810\x810\n",
+    "EBCDIC": b"# coding: cp037\nimport tensorflow as tf\n",
+    "a stray byte under a cookie": b"# coding: utf-8\nimport tensorflow as tf\ny=tf.math.log(tf.nn.softmax(x)) # caf\xe9\n",
+    "a stray byte in a comment": b"import tensorflow as tf\ny=tf.math.log(tf.nn.softmax(x)) # caf\xe9\n",
+    "a stray byte behind a mark": b"\xef\xbb\xbfimport tensorflow as tf\ny=tf.math.log(tf.nn.softmax(x)) # caf\xe9\n",
+    "shifted states": b'# coding: iso2022_jp\nimport tensorflow as tf\n# \x1b$B$"\x1b(B\n',
 }
 
 
@@ -753,8 +794,16 @@ def test_encodings_are_those_of_python():
             assert _compiles(data) == _compiles(data.replace(b"\xff", b"")), data
             read_over += _compiles(data)
         except SyntaxError:
-            with pytest.raises(Unreadable):
-                decode(data)
+            try:
+                read = decode(data)
+            except Unreadable:
+                continue
+            # in the lines of a declaration, where there is none
+            assert read[0] == data.decode(read[1], "replace") and b"coding" not in b"".join(
+                lines.split(b"\n", 2)[:2]
+            )
+            assert _compiles(data) == _compiles(data.replace(b"\xff", b"")), data
+            read_over += _compiles(data)
         else:
             assert decode(data) == expected, data
     assert read_over > 10

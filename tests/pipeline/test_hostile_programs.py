@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import collections
 import json
+import os
+import subprocess
 import sys
 
 import hostile
@@ -14,14 +16,15 @@ import pytest
 from tfnanlint.batch import FindingRow, Repository, lint
 from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.diagnostics.findings import TOO_MANY_FIXES
-from tfnanlint.diagnostics.notices import INTERNAL
+from tfnanlint.diagnostics.notices import CUT_SHORT, INTERNAL
+from tfnanlint.interp.callgraph import function_flow
 from tfnanlint.lsp import worker
 from tfnanlint.ops.table import load
 from tfnanlint.pipeline import analysis
 from tfnanlint.pipeline.check import check_source
 from tfnanlint.rule import registry
 from tfnanlint.syntax.nodes import function_at
-from tfnanlint.syntax.source import Source
+from tfnanlint.syntax.source import Source, Unreadable, decode
 
 POLICY = Configuration(Layer(), (), True).for_directory("").policy("", registry.load())
 FOUND = hostile.FOUND
@@ -59,16 +62,60 @@ def notebook(text: str) -> bytes:
     return json.dumps(whole).encode()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", hostile.CASES)
-def test_every_front_end_answers(name, tmp_path):
-    text = few(name)
-    expected = codes({"a.py": text.encode()})
-    assert INTERNAL.code not in expected
-    desk, place = worker.Desk(), worker.Place(str(tmp_path / "a.py"), str(tmp_path))
-    outcome = desk.do(worker.Check(1, place, text))
-    assert sorted(one.code for one in outcome.findings) == expected
-    assert INTERNAL.code not in codes({"a.ipynb": notebook(text)})
+def inputs() -> dict[str, bytes]:
+    """All hostile inputs that are short, by name: a long run of a construct is as short as it may
+    be, and what is hard because it is long is measured (benchmarks/growth.py) and not tested here.
+    """
+    from test_hostile import BYTES, SMALL, as_tensorflow
+
+    chains = {name: as_tensorflow(text.encode()) for name, text in SMALL.items()}
+    odd = {name: as_tensorflow(data) for name, data in BYTES.items() if len(data) < 10_000}
+    return {**{name: few(name).encode() for name in hostile.CASES}, **chains, **odd}
+
+
+def test_every_front_end_answers(tmp_path):
+    """The command line, the API, the language server and notebooks, with the same findings."""
+    texts, desk = inputs(), worker.Desk()
+    assert len(texts) >= 200
+    reported = of_command_line(texts, tmp_path)
+    for name, data in texts.items():
+        expected = codes({"a.py": data})
+        assert INTERNAL.code not in expected, name
+        assert reported[name] == expected, name
+        text = decoded(data)
+        if text is not None:
+            place = worker.Place(str(tmp_path / "a.py"), str(tmp_path))
+            outcome = desk.do(worker.Check(1, place, text))
+            assert sorted(one.code for one in outcome.findings) == expected, name
+            assert INTERNAL.code not in codes({"a.ipynb": notebook(text)}), name
+
+
+def of_command_line(texts: dict[str, bytes], folder) -> dict[str, list[str]]:
+    """The codes that one run of the command line finds in each of many files."""
+    for number, data in enumerate(texts.values()):
+        (folder / str(number)).mkdir()
+        (folder / str(number) / "a.py").write_bytes(data)
+    words = ["check", "--isolated", "--no-cache", "--jobs", "1", "--output-format", "json-lines"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tfnanlint", *words, "."], cwd=folder, capture_output=True
+    )
+    assert done.returncode == 1 and not done.stderr, done.stderr
+    names = list(texts)
+    reported: dict[str, list[str]] = {name: [] for name in names}
+    for finding in map(json.loads, done.stdout.splitlines()):
+        number = int(os.path.basename(os.path.dirname(finding["filename"])))
+        if finding["code"] != CUT_SHORT.code:  # of which rows of files tell
+            reported[names[number]].append(finding["code"])
+    return {name: sorted(found) for name, found in reported.items()}
+
+
+def decoded(data: bytes) -> str | None:
+    """The text that an editor holds of a file; None of one that is in no UTF-8."""
+    try:
+        text, encoding = decode(data)
+    except Unreadable:
+        return None
+    return text if encoding.startswith("utf-8") else None
 
 
 @pytest.mark.slow
@@ -89,12 +136,6 @@ def test_every_op_of_a_list_of_variables_is_judged():
     text = FILLED_LIST + "".join(functions)
     assert len(names) > 300
     assert INTERNAL.code not in codes({"a.py": text.encode()})
-
-
-def test_there_are_enough_of_them():
-    from test_hostile import BYTES, SMALL
-
-    assert len(hostile.CASES) + len(SMALL) + len(BYTES) >= 200
 
 
 @pytest.mark.parametrize("name", ["asserts", "raises", "appends", "if", "try", "subscripts"])
@@ -126,6 +167,15 @@ def test_fixes_behind_too_many_others_are_told(monkeypatch):
     assert {one.no_fix for one in findings if not one.fixes} == {TOO_MANY_FIXES}
 
 
+def test_findings_behind_too_many_others_are_told(monkeypatch):
+    monkeypatch.setattr(analysis, "MOST_PLACES", 20)
+    text = hostile.CASES["findings in functions"].text(60) + f"y = {FOUND} # tfn: ignore[TFN301]\n"
+    checked = check_source(Source("a.py", text), POLICY)
+    assert {one.code for one in checked.findings} == {"TFN301"}  # no comment is called idle
+    assert len(checked.findings) == 20
+    assert checked.cut_short == ("all behind line 41",)
+
+
 def work(text: str) -> int:
     """How many functions of tfnanlint are called, and generators taken up again, for a text."""
     count: collections.Counter = collections.Counter()
@@ -150,6 +200,7 @@ LINEAR = {
     "one attribute": 30,
     "findings chained in a function": 12,
     "findings in functions": 12,
+    "findings in match": 30,
     "if": 60,
     "try": 60,
 }
@@ -162,6 +213,24 @@ def test_work_grows_with_the_count(name):
     check_source(Source("a.py", text_of(count)), POLICY)  # what is made once is there then
     once, four = work(text_of(count)), work(text_of(4 * count))
     assert four < 5.5 * once
+
+
+def test_a_table_of_functions_is_read_once(monkeypatch):
+    """What stands around a name in it is asked for each of its functions."""
+    walked: collections.Counter = collections.Counter()
+    parts = function_flow.parts_of
+
+    def noted(node):
+        walked["nodes"] += 1
+        return parts(node)
+
+    monkeypatch.setattr(function_flow, "parts_of", noted)
+    counts = []
+    for count in (20, 80):
+        walked.clear()
+        check_source(Source("a.py", hostile.CASES["a dict of functions"].text(count)), POLICY)
+        counts.append(walked["nodes"])
+    assert 0 < counts[1] < 5.5 * counts[0]
 
 
 def test_the_function_around_a_row_of_a_match():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -15,8 +16,10 @@ import pytest
 
 from tfnanlint.config.layers import ConfigError
 from tfnanlint.dev import repository
-from tfnanlint.report import FORMATS
-from tfnanlint.report.outputs import Wanted, wanted
+from tfnanlint.pipeline.check import Checked
+from tfnanlint.report import FORMATS, PEOPLE, PLAIN
+from tfnanlint.report.outputs import Wanted, opened, wanted
+from tfnanlint.syntax.source import Source
 
 BAD = "import tensorflow as tf\ny = tf.log(tf.nn.softmax(z))\n"
 
@@ -91,6 +94,27 @@ def test_every_format_in_one_run(shell):
         "grouped",
     }
     assert sorted(os.listdir(shell.directory / "out")) == sorted(f"{name}.txt" for name in texts)
+
+
+def test_what_was_cut_short_is_told_in_every_format(tmp_path):
+    """With the file and the reason. Those for people say it in their closing lines."""
+    wants = [Wanted(name, str(tmp_path / name)) for name in FORMATS if name not in PEOPLE]
+    source = Source("model.py", "import tensorflow as tf\n")
+    with opened(wants, io.StringIO(), PLAIN) as outputs:
+        outputs.start()
+        outputs.file(Checked(source, cut_short=("Model.call", "")))
+        outputs.end()
+    told = {want.name: (tmp_path / want.name).read_text() for want in wants}
+    for text in told.values():
+        assert "cut short, it would cost more than a file may: Model.call, top level" in text
+        assert "model.py" in text
+    (said,) = json.loads(told["json"])
+    assert (said["code"], said["severity"]) == ("TFN004", "note")
+    (run,) = json.loads(told["sarif"])["runs"]
+    (message,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert (message["level"], run["results"]) == ("note", [])
+    suites = ElementTree.fromstring(told["junit"].encode())
+    assert (suites[0].get("tests"), suites[0].get("failures")) == ("1", "0")
 
 
 def test_output_file_takes_the_place_of_the_stream(shell):

@@ -9,7 +9,7 @@ import pytest
 
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.rewrite.hole_test import only_edits_changed, same_tree
-from tfnanlint.syntax.edits import Shift, composed, edits_apply
+from tfnanlint.syntax.edits import Shift, composed, edits_apply, line_regions
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.source import Source, Span
 
@@ -166,3 +166,26 @@ def test_enclosing_looks_at_few_of_many(name):
     place = Span(source.text.rindex("last"), source.text.rindex("last") + 4)
     assert ast.unparse(enclosing(source.tree.body, place, span_of)[-1]) == "last"
     assert len(asked) < 25  # a search in halves takes 9 of 500
+
+
+def test_the_lines_that_edits_change():
+    text = "ab\ncd\nef\ngh"
+    edits = [Edit(Span(10, 11), "G"), Edit(Span(1, 1), "x\n"), Edit(Span(4, 6), "")]
+    assert line_regions(text, edits) == [
+        (Span(0, 2), [Edit(Span(1, 1), "x\n")]),
+        (Span(3, 8), [Edit(Span(1, 3), "")]),
+        (Span(9, 11), [Edit(Span(1, 2), "G")]),
+    ]
+    draw = random.Random(0)
+    for _ in range(300):
+        text = "".join(draw.choices("ab\n", k=30))
+        places = sorted(draw.sample(range(31), 6))
+        edits = [Edit(Span(*places[at : at + 2]), "x\ny") for at in (0, 2, 4)]
+        before, after = [], []
+        for span, inner in line_regions(text, edits):
+            before += [text[span.start : span.end]]
+            after += [edits_apply(before[-1], inner)]
+        assert all(part in text for part in before)
+        assert all(part in edits_apply(text, edits) for part in after)
+        grown = edits_apply(text, edits).count("\n") - text.count("\n")
+        assert "".join(after).count("\n") - "".join(before).count("\n") == grown

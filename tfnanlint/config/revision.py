@@ -7,12 +7,16 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from tfnanlint.config.keys import ConfigError
 
 _MAX_SIZE = 64 << 20
+GIT_SECONDS = 60.0  # that a command of Git may take
+_MAX_PAIRS = 100_000  # of equal lines, one of each text: comparing takes a multiple of their number
 
 
 class WorkTree:
@@ -55,7 +59,22 @@ GIT_ENVIRONMENT = {
 def git_command(*arguments: str) -> list[str]:
     """A command of Git that runs no program which the settings of a repository name."""
     settings = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never")
-    return ["git", *(part for setting in settings for part in ("-c", setting)), *arguments]
+    options = [part for setting in settings for part in ("-c", setting)]
+    return [_git_program(), *options, *arguments]
+
+
+def _git_program() -> str:
+    """The path of Git. Raises FileNotFoundError.
+
+    Relative folders of the search path, and the working directory, which Windows searches first,
+    are left out: a repository could bring a program of that name.
+    """
+    name = "git.exe" if os.name == "nt" else "git"
+    for folder in os.get_exec_path():
+        path = os.path.join(folder, name)
+        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise FileNotFoundError(errno.ENOENT, "no such program", name)
 
 
 class Revision:
@@ -90,9 +109,13 @@ class Revision:
                 env={**os.environ, **GIT_ENVIRONMENT},
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
+                timeout=GIT_SECONDS,
             )
         except FileNotFoundError:
             raise ConfigError(f"{self._flag}: git is not installed") from None
+        except subprocess.TimeoutExpired:
+            words = f"git {arguments[0]} did not end within {GIT_SECONDS:.0f} seconds"
+            raise ConfigError(f"{self._flag} {self.name}: {words}") from None
         if done.returncode and done.returncode not in missing:
             said = (
                 done.stderr.decode("utf-8", "replace")
@@ -131,10 +154,14 @@ class Revision:
             }
         if os.fsencode(relative) not in self._names:
             return None
-        data = self._git("cat-file", "blob", f"{self.commit}:{relative}")
-        if len(data) > limit:
+        blob = f"{self.commit}:{relative}"
+        if self._size(blob) > limit:
             raise ConfigError(f"{path} in {self.name}: not read: larger than {limit >> 20} MiB")
-        return data
+        return self._git("cat-file", "blob", blob)
+
+    def _size(self, blob: str) -> int:
+        """How many bytes a blob has; 0 for one that is not there."""
+        return int(self._git("cat-file", "-s", blob, missing=(128,)) or 0)
 
     @property
     def parted(self) -> str:
@@ -149,13 +176,16 @@ class Revision:
         return self._parted
 
     def before(self, path: str) -> bytes | None:
-        """The bytes that a file had when the histories parted; None when there was no such file."""
+        """The bytes that a file had when the histories parted; None when there was no such file, or
+        too large a one.
+        """
         relative = self._relative(path)
-        return (
-            None
-            if relative is None
-            else self._git("cat-file", "blob", f"{self.parted}:{relative}", missing=(128,)) or None
-        )
+        if relative is None:
+            return None
+        blob = f"{self.parted}:{relative}"
+        if not 0 < self._size(blob) <= _MAX_SIZE:
+            return None
+        return self._git("cat-file", "blob", blob, missing=(128,)) or None
 
     def changes(self, path: str) -> Rows:
         """The lines of a file on disk that changed since the revision or, where histories part,
@@ -178,6 +208,8 @@ class Revision:
         data = WorkTree().read(path)
         if data is None or blob == _blob_name(data, len(blob)):
             return Rows()
+        if self._size(blob) > _MAX_SIZE:
+            return Rows(everything=True)
         return _changed_rows(self._git("cat-file", "blob", blob), data)
 
     @cached_property
@@ -222,19 +254,68 @@ def _changed_rows(before: bytes, after: bytes) -> Rows:
     """The lines of `after` that are not those of `before`. Where lines were only taken out, the
     next one counts. Line ends do not count: Git may have changed them.
     """
-    import difflib
-
     old, new = _lines(before), _lines(after)
+    rows: set[int] = set()
+    start = 0, 0
+    for end in (*_landmarks(old, new), (len(old), len(new))):
+        parts = old[start[0] : end[0]], new[start[1] : end[1]]
+        rows.update(start[1] + row for row in _changed_part(*parts))
+        start = end
+    return Rows(rows)
+
+
+def _changed_part(old: list[bytes], new: list[bytes]) -> set[int]:
+    """The rows of `new`, from 1, that are not lines of `old`; what both begin and end with is left
+    out before they are compared.
+    """
     start = len(os.path.commonprefix([old, new]))
     end = len(os.path.commonprefix([old[start:][::-1], new[start:][::-1]]))
-    matcher = difflib.SequenceMatcher(
-        None, old[start : len(old) - end], new[start : len(new) - end], autojunk=False
-    )
+    left, right = old[start : len(old) - end], new[start : len(new) - end]
     rows: set[int] = set()
+    if _pairs(left, right) > _MAX_PAIRS:
+        return set(range(start + 1, start + len(right) + 1))
+    import difflib
+
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
     for tag, _, _, first, last in matcher.get_opcodes():
         if tag != "equal":
             rows.update(range(start + first + 1, start + max(last, first + 1) + 1))
-    return Rows(rows)
+    return rows
+
+
+def _pairs(old: list[bytes], new: list[bytes]) -> int:
+    """How many pairs of equal lines there are, one of each text."""
+    counts = Counter(old)
+    return sum(counts[line] for line in new)
+
+
+def _landmarks(old: list[bytes], new: list[bytes]) -> list[tuple[int, int]]:
+    """Rows of lines that stand once in each text, as many as are in the same order in both. Texts
+    that cost little to compare need none.
+    """
+    if _pairs(old, new) <= _MAX_PAIRS:
+        return []
+    in_old, in_new = Counter(old), Counter(new)
+    rows = {line: row for row, line in enumerate(new) if in_new[line] == in_old[line] == 1}
+    return _longest_rise([(row, rows[line]) for row, line in enumerate(old) if line in rows])
+
+
+def _longest_rise(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The most of some pairs, in their order, whose second numbers rise."""
+    ends: list[int] = []  # of the rises of each length: the least last number
+    last: list[int] = []  # and the index of its pair
+    before: list[int] = []  # of each pair: the index of the one in front of it
+    for index, (_, number) in enumerate(pairs):
+        length = bisect_left(ends, number)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [number]
+        last[length : length + 1] = [index]
+    index = last[-1] if last else -1
+    rise = []
+    while index >= 0:
+        rise.append(pairs[index])
+        index = before[index]
+    return rise[::-1]
 
 
 def _lines(data: bytes) -> list[bytes]:

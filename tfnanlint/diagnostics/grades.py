@@ -27,6 +27,7 @@ _DIFFERENTIATED = {
 _OFTEN_HARMLESS = "the page of the rule names cases like this one that are often harmless"
 NOTICE_SEVERITIES = {notice.code: ERROR for notice in notices.NOTICES}
 NOTICE_SEVERITIES[notices.IDLE.code] = WARNING
+NOTICE_SEVERITIES[notices.CUT_SHORT.code] = NOTE
 
 
 class Grade(NamedTuple):
@@ -44,7 +45,9 @@ class Grade(NamedTuple):
 
 
 def grade(finding: Finding) -> Grade:
-    """The grade of a finding; files that were not checked are errors, idle comments warnings."""
+    """The grade of a finding; files that were not checked are errors, idle comments warnings,
+    analyses that were cut short notes.
+    """
     if finding.code in NOTICE_SEVERITIES:
         severity = NOTICE_SEVERITIES[finding.code]
         return Grade(severity, Certainty.MUST if severity == ERROR else Certainty.MAY)

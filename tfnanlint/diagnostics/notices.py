@@ -104,4 +104,17 @@ Good:
 """,
 )
 
-NOTICES = (INTERNAL, INVALID_SYNTAX, UNREAD, IDLE)
+CUT_SHORT = Notice(
+    "TFN004",
+    "cut-short",
+    """The analysis of some functions was cut short: to go on would cost more than a file may.
+
+What is found in these functions holds, but something may be missing. \
+This finding is a note: it does not make a run fail and
+cannot be switched off. Reports for people say the same in their last lines. \
+A function that is shorter, or calls fewer others,
+is followed to its end.
+""",
+)
+
+NOTICES = (INTERNAL, INVALID_SYNTAX, UNREAD, IDLE, CUT_SHORT)

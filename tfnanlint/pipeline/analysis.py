@@ -45,6 +45,7 @@ from tfnanlint.syntax.nodes import (
 from tfnanlint.syntax.source import Source
 from tfnanlint.uses.models import is_never_trained
 from tfnanlint.uses.uses import endings_of
+from tfnanlint.values.session import Session
 from tfnanlint.values.value import FLOATS, Note, Value
 
 INTERNAL: Final = "TFN000"
@@ -57,6 +58,8 @@ _FINAL = 4
 # fix is proved on the statement in which it stands, which may hold thousands.
 REPAIRS: Final = 3_000_000
 _REPAIR: Final = 3000
+# places with findings in one file, which are judged twice
+MOST_PLACES: Final = 3000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
 _POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])
@@ -125,7 +128,7 @@ class Analysis:
     these rows are judged, as always with all of the file and its project in view. What all of it
     depends on outside of the source is noted in `facts`, if that is given. `cut_short` names
     the functions in which something was not followed to its end, which would have cost more than it
-    may in a file of this length.
+    may in a file of this length, and the line behind which nothing was judged.
 
     Raises `Unreadable` when the source cannot be parsed. A rule that raises is reported as TFN000;
     the others go on. What fixes are made from is held until `close`.
@@ -168,9 +171,8 @@ class Analysis:
                         unknown[node] = left, judged
                 elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
-                if session.cut_short:
-                    cut_short[function_at(source.tree, node.lineno)] = None
-                    session.cut_short = False
+                if _is_cut_short(source, node, session, len(doubtful), cut_short):
+                    break
             in_file = draft.of_file()
             session.cut_short = session.cut_short or bool(cut_short)
             self.cut_short = tuple(cut_short)
@@ -234,6 +236,21 @@ class Analysis:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _is_cut_short(
+    source: Source, node: ast.expr, session: Session, places: int, cut_short: dict[str, None]
+) -> bool:
+    """Whether nothing behind a place is judged, for the number of places with findings. What was
+    cut short there is noted.
+    """
+    if session.cut_short:
+        cut_short[function_at(source.tree, node.lineno)] = None
+        session.cut_short = False
+    if places < MOST_PLACES:
+        return False
+    cut_short[f"all behind line {node.lineno}"] = None
+    return True
 
 
 def _allowance(source: Source) -> float:

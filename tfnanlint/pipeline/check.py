@@ -276,9 +276,9 @@ def _filtered(
         if policy.comments
         else suppress.Outcome(findings, [], [])
     )
-    shown = [finding for finding in outcome.kept if policy.reports(finding)]
-    # what hides a finding in a part that is not checked seems idle
-    shown += [] if isinstance(source, PartialSource) else outcome.idle
+    # what hides a finding that may be missing, or in a part that is not checked, seems idle
+    idle = [] if cut_short or isinstance(source, PartialSource) else outcome.idle
+    shown = [finding for finding in outcome.kept if policy.reports(finding)] + idle
     shown += [_unparsable(source, fault) for fault in source.faults]
     shown.sort(key=lambda finding: (finding.span, finding.code))
     unsure = sum(map(policy.withholds, outcome.kept))

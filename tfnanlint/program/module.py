@@ -133,7 +133,7 @@ class Module:
         # by its name, and the function that it is local to, whether a dict is only read
         self.only_read: dict[tuple[str, Any, bool], bool] = {}
         # a statement, and what stands around each node that it holds
-        self.held_by: tuple[ast.stmt, dict[Any, Any]] | None = None
+        self.held_by: tuple[ast.stmt, dict[Any, Any], dict[str, list[Any]]] | None = None
         self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}

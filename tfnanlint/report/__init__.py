@@ -7,11 +7,14 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Finding, Fix
 from tfnanlint.pipeline.check import Checked
+from tfnanlint.syntax.source import Span
 
 # Each format's module below this package, and its class; those for people have colours and closing
 # lines.
@@ -32,6 +35,8 @@ _FORMATS = {
 FORMATS = tuple(_FORMATS)
 PEOPLE = ("full", "concise", "grouped")
 MAX_MESSAGE = 500
+MAX_NAMES = 3  # of functions that were cut short
+COST = "it would cost more than a file may"  # why an analysis is cut short
 # Where the repository can be read, with a slash at the end. It is not published yet: reports have
 # no links to pages, and `tfnanlint explain CODE` prints them anywhere.
 ADDRESS = ""
@@ -79,6 +84,27 @@ def message(finding: Finding) -> str:
     """A finding's message as one line of bounded length."""
     text = escape(finding.message)
     return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 3] + "..."
+
+
+def cut_short_in(checked: Checked) -> list[str]:
+    """The functions of a file whose analysis was cut short, in words."""
+    return [name or "top level" for name in checked.cut_short]
+
+
+def some(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = len(names) - MAX_NAMES
+    shown = [escape(name) for name in names[:MAX_NAMES]]
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def with_notice(checked: Checked) -> Checked:
+    """A file with a notice where its analysis was cut short: for formats without closing lines."""
+    if not checked.cut_short:
+        return checked
+    words = f"analysis cut short, {COST}: {some(cut_short_in(checked))}"
+    notice = notices.CUT_SHORT.finding(checked.source, Span(0, 0), words)
+    return replace(checked, findings=(notice, *checked.findings))
 
 
 def url(finding: Finding) -> str:

@@ -10,10 +10,9 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.diagnostics.grades import SEVERITIES, grade
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import Paint, applicable, escape
+from tfnanlint.report import COST, Paint, applicable, cut_short_in, escape, some
 from tfnanlint.syntax.recovery import PartialSource
 
-MAX_NAMES = 3  # of functions that were cut short
 _UNREAD = frozenset(
     notice.code for notice in (notices.UNREAD, notices.INVALID_SYNTAX, notices.INTERNAL)
 )
@@ -49,7 +48,7 @@ class Tally:
         self.known += checked.known
         self.unchanged += checked.unchanged
         self.unsure += checked.unsure
-        self.cut_short += [f"{checked.path} ({name or 'top level'})" for name in checked.cut_short]
+        self.cut_short += [f"{checked.path} ({name})" for name in cut_short_in(checked)]
         unread = any(leaves_unread(finding, checked) for finding in checked.findings)
         self.unread += unread
         self.in_part += isinstance(checked.source, PartialSource)
@@ -166,15 +165,8 @@ def set_aside(tally: Tally, preview: int = 0, certainty: str = "") -> str:
     if tally.in_part:
         lines.append(f"Checked in part: {counted(tally.in_part, 'file')} with a syntax error.")
     if tally.cut_short:
-        lines.append(f"Analysis cut short, too many calls to follow: {_some(tally.cut_short)}.")
+        lines.append(f"Analysis cut short, {COST}: {some(tally.cut_short)}.")
     return "".join(text + "\n" for text in lines)
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
-    more = len(names) - MAX_NAMES
-    shown = [escape(name) for name in names[:MAX_NAMES]]
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 def next_question() -> str:

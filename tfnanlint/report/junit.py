@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.diagnostics.grades import severity
 from tfnanlint.pipeline.check import Checked
@@ -42,7 +43,7 @@ def _suite(path: str, checked: Checked) -> str:
 
 
 def _suite_of(name: str, cases: list[Element]) -> Element:
-    failed = sum(len(case) for case in cases)
+    failed = sum(len(case.findall("failure")) for case in cases)
     suite = Element(
         "testsuite", _attributes(name=name, tests=len(cases), failures=failed, errors=0, time=0)
     )
@@ -66,6 +67,9 @@ def _failure(path: str, finding: Finding, checked: Checked) -> Element:
             source.location(step.span.start) if step.path == source.path else Location(step.row, 1)
         )
         text.append(f"  at {escape(step.path)}:{here.prefix}{here.row}: {escape(step.text)}")
+    if finding.code == notices.CUT_SHORT.code:
+        SubElement(case, "system-out").text = xml_text("\n".join(text))
+        return case
     failure = SubElement(
         case,
         "failure",

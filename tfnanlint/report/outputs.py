@@ -12,7 +12,16 @@ from typing import Any, NamedTuple, TextIO
 
 from tfnanlint.config.layers import ConfigError, hint
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import FORMATS, PEOPLE, WIDTH, Format, Paint, View, open_format
+from tfnanlint.report import (
+    FORMATS,
+    PEOPLE,
+    WIDTH,
+    Format,
+    Paint,
+    View,
+    open_format,
+    with_notice,
+)
 
 _NEXT = re.compile(rf",(?=(?:{'|'.join(map(re.escape, FORMATS))})(?:=|,|\Z))")
 # What GitHub Actions would obey: a line that begins with `::`, and the older `##[` anywhere.
@@ -97,7 +106,8 @@ class Outputs:
         self._write(lambda output: output.shape.start())
 
     def file(self, checked: Checked) -> None:
-        self._write(lambda output: output.shape.file(checked))
+        whole = with_notice(checked)
+        self._write(lambda output: output.shape.file(checked if output.for_people else whole))
 
     def end(self) -> None:
         self._write(lambda output: output.shape.end())

@@ -51,6 +51,7 @@ class Sarif:
         self._rules: dict[str, int] = {}  # of the results, by code: the index in the list of rules
         self._results: list[Written] = []
         self._failures: list[dict[str, Any]] = []
+        self._cut_short: list[dict[str, Any]] = []
 
     def start(self) -> str:
         return ""
@@ -59,6 +60,9 @@ class Sarif:
         source, findings = checked.source, checked.findings
         hashes = line_hashes(source.file) if findings and source.file.text else []
         for finding, mark in zip(findings, fingerprints(source, findings)):
+            if finding.code == notices.CUT_SHORT.code:
+                self._cut_short.append(self._notification(finding, source))
+                continue
             result = self._result(finding, source, mark)
             row = result["locations"][0]["physicalLocation"]["region"]["startLine"]
             if hashes:
@@ -101,7 +105,7 @@ class Sarif:
         )
 
     def _invocation(self, kept: int) -> dict[str, Any]:
-        said = list(self._failures)
+        said = self._failures + self._cut_short
         if kept < len(self._results):
             text = (
                 f"{len(self._results) - kept} of {len(self._results)} findings are left out, "
@@ -111,6 +115,14 @@ class Sarif:
         return {
             "executionSuccessful": not self._failures,
             **({"toolExecutionNotifications": said} if said else {}),
+        }
+
+    def _notification(self, finding: Finding, source: Source) -> dict[str, Any]:
+        """What is told about a run and not about the code."""
+        return {
+            "level": severity(finding),
+            "message": {"text": _sentence(finding, source)},
+            "locations": [self._place(source, finding.span)],
         }
 
     def _rule_index(self, code: str) -> dict[str, int]:

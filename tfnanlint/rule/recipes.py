@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.identifiers import begins_with_epsilon
@@ -47,7 +48,7 @@ from tfnanlint.rule.logarithms import (
 )
 from tfnanlint.rule.registry import Changed, Context, Part
 from tfnanlint.syntax.access_paths import path_of
-from tfnanlint.syntax.edits import edits_apply
+from tfnanlint.syntax.edits import edits_apply, line_regions
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.text_index import without_prose
 from tfnanlint.uses.uses import becomes_half
@@ -159,10 +160,10 @@ def brief(here: Context, site: Site, fixes: list[Fix], most: int = 1) -> list[Fi
     """Those of some fixes that add at most so many lines, and none that is longer than the longest
     of the function or what formatters allow.
     """
-    before, limit = _codes(here.source.text), _line_limit(here, site)
+    limit = _line_limit(here, site)
     kept = []
     for fix in fixes:
-        after = _codes(edits_apply(here.source.text, fix.edits))
+        before, after = _rewritten(here, fix)
         # an expression of several parts is broken where it is too long
         if len(after) <= len(before) + most and (most > 1 or _longest(here, fix) <= limit):
             kept.append(fix)
@@ -189,13 +190,31 @@ def _line_limit(here: Context, site: Site) -> int:
     """How long the longest line of code is in the function of a site, or formatters allow."""
     around = site.point.scope.node if site.point is not None else here.source.tree
     text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
-    return max(LINE, *map(len, _codes(text)))
+    return max(LINE, *map(len, _different_codes(text)))
 
 
 def _longest(here: Context, fix: Fix) -> int:
     """How long the longest line is that a fix writes."""
-    after = _codes(edits_apply(here.source.text, fix.edits))
-    return max(map(len, set(after).difference(_codes(here.source.text))), default=0)
+    _, after = _rewritten(here, fix)
+    return max(map(len, set(after).difference(_different_codes(here.source.text))), default=0)
+
+
+def _rewritten(here: Context, fix: Fix) -> tuple[list[str], list[str]]:
+    """The lines that a fix changes, without comments, before and after it."""
+    text = here.source.text
+    before: list[str] = []
+    after: list[str] = []
+    for span, edits in line_regions(text, fix.edits):
+        part = text[span.start : span.end]
+        before += _codes(part)
+        after += _codes(edits_apply(part, edits))
+    return before, after
+
+
+@lru_cache(maxsize=2)
+def _different_codes(text: str) -> frozenset[str]:
+    """What `_codes` gives, each line once; kept for the file that is judged and one function."""
+    return frozenset(_codes(text))
 
 
 def _codes(text: str) -> list[str]:
@@ -663,9 +682,7 @@ def _divisions_around(here: Context, site: Site, names: Iterable[str] = ()) -> I
     """The op applications on lines with a division in the function of a site, and on lines with one
     of some names.
     """
-    return here.applications(
-        (row for row in _rows_around(site) if may_divide(here.source.code_on(row))), names
-    )
+    return here.applications(here.source.rows_where(may_divide, _rows_around(site)), names)
 
 
 def partners(here: Context, root: Site) -> list[Site]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from tfnanlint.batch import Repository
-from tfnanlint.config.revision import GIT_ENVIRONMENT, git_command
+from tfnanlint.config.revision import GIT_ENVIRONMENT, GIT_SECONDS, git_command
 from tfnanlint.scan.collect import Collected, InputError, Reference, member_path
 
 
@@ -21,7 +21,11 @@ def is_bare(path: str) -> bool:
 def commit_of(path: str, revision: str) -> str:
     """The commit that a revision means now; the revision itself where there is no such commit."""
     process = _git(path, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    out, _ = process.communicate()
+    try:
+        out, _ = process.communicate(timeout=GIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return revision
     return out.decode().strip() or revision
 
 

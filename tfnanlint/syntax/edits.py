@@ -28,6 +28,30 @@ def edits_apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join(parts)
 
 
+def line_regions(text: str, edits: Iterable[Edit]) -> list[tuple[Span, list[Edit]]]:
+    """The lines of a text that edits change, in runs, each with its edits as edits of that run.
+    Raises ValueError when edits overlap.
+    """
+    runs: list[tuple[Span, list[Edit]]] = []
+    for edit in in_order(edits):
+        start = text.rfind("\n", 0, edit.span.start) + 1
+        end = text.find("\n", edit.span.end)
+        end = len(text) if end < 0 else end
+        held: list[Edit] = []
+        if runs and start <= runs[-1][0].end:
+            span, held = runs.pop()
+            start, end = span.start, max(end, span.end)
+        runs.append((Span(start, end), [*held, edit]))
+    return [
+        (span, [Edit(_moved(edit.span, -span.start), edit.text) for edit in held])
+        for span, held in runs
+    ]
+
+
+def _moved(span: Span, by: int) -> Span:
+    return Span(span.start + by, span.end + by)
+
+
 def in_order(edits: Iterable[Edit]) -> list[Edit]:
     """Edits by position, each once. Raises ValueError when two overlap."""
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))

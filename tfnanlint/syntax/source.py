@@ -11,6 +11,7 @@ import bisect
 import codecs
 import io
 import re
+import sys
 import tokenize
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -114,25 +115,32 @@ def _plain(data: bytes) -> bool:
 
 def decode(data: bytes) -> tuple[str, str]:
     """Text and encoding name of Python source bytes, by BOM and PEP 263; line endings are kept.
-    Bytes of a comment that are no UTF-8 become U+FFFD where the file declares itself to be in
-    UTF-8: Python reads over them, but not where the declaration spells it `utf8`.
+    Bytes of a comment that are no UTF-8 become U+FFFD: Python reads over them where it imports a
+    file, but not where a declaration spells it `utf8`.
 
     Raises `Unreadable` when the declared encoding is unknown or does not fit the bytes.
     """
-    encoding = ""
+    encoding = "utf-8"
     try:
-        if _plain(data):
-            return data.decode("utf-8"), "utf-8"
-        # A declaration stands on one of the first two lines, and lone CRs end lines, too.
-        lines = data if b"\n" in data else data.replace(b"\r", b"\n")
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)
+        if not _plain(data):
+            encoding = _declared(data)
         text = data.decode(encoding)
     except (SyntaxError, LookupError, UnicodeError) as error:
-        lenient = _with_stray_bytes(data) if isinstance(error, UnicodeDecodeError) else None
-        if lenient is None or encoding != "utf-8" or not _declares(data):
+        stray = isinstance(error, UnicodeDecodeError)
+        lenient = _with_stray_bytes(data, encoding) if stray else None
+        if lenient is None:
             raise Unreadable(f"cannot decode the file: {_in_words(error)}") from None
         text = lenient
     return text, encoding
+
+
+def _declared(data: bytes) -> str:
+    """The encoding that a declaration or a BOM states. Raises SyntaxError or LookupError."""
+    # A declaration stands on one of the first two lines, and lone CRs end lines, too.
+    lines = data if b"\n" in data else data.replace(b"\r", b"\n")
+    if b"coding" not in b"".join(lines.split(b"\n", 2)[:2]):
+        return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+    return tokenize.detect_encoding(io.BytesIO(lines).readline)[0]
 
 
 def _refuse_long_numbers(tree: ast.Module) -> None:
@@ -155,16 +163,13 @@ def _in_words(error: Exception) -> str:
     return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON]}..."
 
 
-def _declares(data: bytes) -> bool:
-    """Whether one of the first two lines may declare an encoding."""
-    return b"coding" in b"".join(data.splitlines()[:2])
-
-
-def _with_stray_bytes(data: bytes) -> str | None:
+def _with_stray_bytes(data: bytes, encoding: str) -> str | None:
     """The text of bytes of which some in comments are no UTF-8, U+FFFD in their place; None where
-    others are none either.
+    others are none either, and in other encodings.
     """
-    loose = data.decode("utf-8", "surrogateescape")
+    if encoding not in ("utf-8", "utf-8-sig"):
+        return None
+    loose = data.decode(encoding, "surrogateescape")
     text = _STRAY.sub("\ufffd", loose)
     comments: dict[int, int] = {}
     try:
@@ -239,6 +244,7 @@ class Source:
         self._standing: dict[tuple[str, ...], bool] = {}
         self._assigned: dict[str, list[ast.Attribute]] = {}
         self._used: dict[str, list[int]] = {}
+        self._convention_rows: dict[Callable[[str], bool], list[int]] = {}
 
     @property
     def refusal(self) -> str:
@@ -261,7 +267,7 @@ class Source:
             for name, value in self.__dict__.items()
             if name not in ("tree", "_names", "_calls")
         }
-        return kept | {"_assigned": {}}
+        return kept | {"_assigned": {}, "_convention_rows": {}}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -417,9 +423,18 @@ class Source:
         """1-based rows in whose code `pattern` is found, ascending."""
         return rows.matching(self.code, self.line_starts, pattern)
 
-    def rows_where(self, holds: Callable[[str], bool]) -> list[int]:
-        """1-based rows of whose code a convention holds, ascending."""
-        return [row for row in range(1, len(self.line_starts) + 1) if holds(self.code_on(row))]
+    def rows_where(
+        self, holds: Callable[[str], bool], within: range = range(1, sys.maxsize)
+    ) -> list[int]:
+        """1-based rows of whose code a convention holds, ascending, within some. Searched once:
+        each of many findings may ask for those of its function.
+        """
+        rows = self._convention_rows.get(holds)
+        if rows is None:
+            every = range(1, len(self.line_starts) + 1)
+            rows = [row for row in every if holds(self.code_on(row))]
+            self._convention_rows[holds] = rows
+        return rows[bisect.bisect_left(rows, within.start) : bisect.bisect_left(rows, within.stop)]
 
     def _rows_of_text(self, pattern: re.Pattern[str]) -> list[int]:
         return rows.matching(self.text, self.line_starts, pattern)

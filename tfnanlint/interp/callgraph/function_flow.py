@@ -9,7 +9,7 @@ parameters too, as long as its file shows each step of its way.
 from __future__ import annotations
 
 import ast
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
@@ -237,7 +237,7 @@ class FunctionFlow:
             Use(
                 node,
                 statements,
-                _around(course.function.module, statements[-1]),
+                _around(course.function.module, statements[-1])[0],
                 course.function.point,
             ),
         )
@@ -294,12 +294,12 @@ class FunctionFlow:
     ) -> list[Use] | None:
         """Where one statement uses it."""
         name, around, attribute = route
-        holders = _around(module, statements[-1])
+        holders, named = _around(module, statements[-1])
         uses: list[Use] = []
-        for node, holder in holders.items():
+        for node in named.get(name, ()):
+            holder = holders[node]
             if (
-                leaf(node) != name
-                or type(node.ctx) is not ast.Load
+                type(node.ctx) is not ast.Load
                 or (type(node) is ATTRIBUTE) is not attribute
                 and not (own and _in_class(statements))
             ):
@@ -728,14 +728,16 @@ def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
     return [node for node in references if id(node) not in called]
 
 
-def _around(module: Module, statement: ast.stmt) -> dict[Any, Any]:
+def _around(module: Module, statement: ast.stmt) -> tuple[dict[Any, Any], dict[str, list[Any]]]:
     """What stands around each node that a statement of a file holds itself, and not the statements
-    in it: kept for the last that was asked for, which may hold thousands of functions.
+    in it; and those of the nodes that end in a name, by it. Kept for the largest of the last that
+    were asked for, which may hold thousands of functions.
     """
-    if module.held_by is not None and module.held_by[0] is statement:
-        return module.held_by[1]
+    kept = module.held_by
+    if kept is not None and kept[0] is statement:
+        return kept[1:]
     parents: dict[Any, Any] = {}
-    module.held_by = statement, parents
+    named: dict[str, list[Any]] = {}
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
@@ -743,7 +745,11 @@ def _around(module: Module, statement: ast.stmt) -> dict[Any, Any]:
             if not isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 parents[part] = node
                 stack.append(part)
-    return parents
+                if name := leaf(cast(ast.expr, part)):
+                    named.setdefault(name, []).append(part)
+    if kept is None or len(parents) >= len(kept[1]):
+        module.held_by = statement, parents, named
+    return parents, named
 
 
 def _of_others(call: ast.Call, module: Module) -> bool:
