@@ -131,6 +131,9 @@ def singular(bounded: Site, side: int, here: Context) -> bool:
 
 
 def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list[Fix]:
+    if any(isinstance(node, ast.Attribute) for node in ast.walk(site.args[param])):
+        here.no_fix = f"the epsilon is a setting: {dtype} needs one of at least {NEAREST[dtype]}"
+        return []
     step = NEAREST.get(dtype, "1e-7")
     bound = f"1 - {step}" if side > 0 else f"-1 + {step}"
     return here.rewrite(
@@ -187,6 +190,8 @@ def sums(site: Site, param: str, here: Context) -> Iterator[Finding]:
 
 def runs_in_first_version(here: Context) -> bool:
     """Whether a file runs in TensorFlow 1 only, of which only 1.15 reorders sums so."""
+    if here.speller.only_first_version:
+        return True
     if here.calls("GradientTape"):
         return False
     calls = [found for name in frameworks.SESSION_CALLS for found in here.calls(name)]
