@@ -130,6 +130,9 @@ def singular(bounded: Site, side: int, here: Context) -> bool:
 
 
 def nearer(site: Site, param: str, side: int, dtype: str, here: Context) -> list[Fix]:
+    if any(isinstance(node, ast.Attribute) for node in ast.walk(site.args[param])):
+        here.no_fix = f"the epsilon is a setting: {dtype} needs one of at least {NEAREST[dtype]}"
+        return []
     step = NEAREST.get(dtype, "1e-7")
     bound = f"1 - {step}" if side > 0 else f"-1 + {step}"
     return here.rewrite(

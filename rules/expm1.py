@@ -47,6 +47,7 @@ from tfnanlint.api import (
     Value,
     argument,
     ast,
+    cannot_overflow,
     exponential_of,
     repairs,
     rule,
@@ -91,12 +92,19 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
         or absorbed(minus, here)
     ):
         return
-    fixes = here.rewrite(
-        minus,
-        f"{sign}tf.math.expm1({{x}})",
-        title="use expm1",
-        claim=Claim.EQUAL,
-        x=argument(exp, "x", "exponent"),
+    overflows = not sign and not cannot_overflow(x) and under_logarithm(minus, here)
+    if overflows:
+        here.no_fix = "expm1 overflows as well: log(exp(x) - 1) is x + log(-expm1(-x))"
+    fixes = (
+        []
+        if overflows
+        else here.rewrite(
+            minus,
+            f"{sign}tf.math.expm1({{x}})",
+            title="use expm1",
+            claim=Claim.EQUAL,
+            x=argument(exp, "x", "exponent"),
+        )
     )
     form = "1 - exp(x)" if sign else "exp(x) - 1"
     yield here.finding(
@@ -129,6 +137,13 @@ def amplifies(minus: Site, here: Context) -> bool:
             return False
         inner = outer
     return False
+
+
+def under_logarithm(minus: Site, here: Context) -> bool:
+    """Whether a logarithm is taken of the difference as it is."""
+    outer = next(iter(here.around(minus.node)), None)
+    site = here.site(outer, minus.point) if isinstance(outer, ast.Call) else None
+    return site is not None and site.op.name == "tf.math.log"
 
 
 def beside(minus: Site, x: Value, here: Context) -> bool:

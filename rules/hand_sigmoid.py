@@ -102,7 +102,7 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
         and negated.complete
     ):
         holes, template = {"z": argument(negated, "x", "logits")}, "tf.sigmoid({z})"
-    elif written and (parts := opposed(exponent)):
+    elif written and (parts := opposed(exponent, exp, here)):
         holes, template = {"z": Changed(exponent, parts)}, "tf.sigmoid({z})"
     if quotient.op.name == "tf.divide" and not (
         quotient.value("x").exact and quotient.value("x").lo == 1
@@ -112,9 +112,14 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
             holes, template = {"z": argument(exp, "x", "logits")}, "tf.sigmoid({z})"
         else:
             template, holes["n"] = f"{{n}} * {template}", quotient.args["x"]
+    complement = None
+    if template == "tf.sigmoid(-{z})":
+        complement = one_minus(quotient, here)
+        template = "tf.sigmoid({z})" if complement is not None else template
     return here.rewrite(
         quotient,
         template,
+        node=complement,
         title="use sigmoid",
         claim=Claim.EQUAL_WHERE_FINITE,
         **holes,
@@ -122,7 +127,16 @@ def sigmoid(quotient: Site, exp: Site, here: Context) -> list[Fix]:
     )
 
 
-def opposed(x: ast.expr) -> list[Part]:
+def one_minus(quotient: Site, here: Context) -> ast.BinOp | None:
+    """The difference `1 - quotient` around a quotient; None where there is no such."""
+    outer = next(iter(here.around(quotient.node)), None)
+    if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Sub):
+        return None
+    is_one = isinstance(outer.left, ast.Constant) and outer.left.value == 1
+    return outer if is_one and outer.right is quotient.node else None
+
+
+def opposed(x: ast.expr, exp: Site, here: Context) -> list[Part]:
     """What makes an expression its own negative without a minus sign in front; [] where that needs
     one.
     """
@@ -130,13 +144,17 @@ def opposed(x: ast.expr) -> list[Part]:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return [(x, "{v}", {"v": operand})]
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            return opposed(left) or opposed(right)
+            return opposed(left, exp, here) or opposed(right, exp, here)
         case ast.BinOp(op=ast.Div(), left=left):
-            return opposed(left)
+            return opposed(left, exp, here)
         case ast.BinOp(op=ast.Sub(), left=left, right=right):
             return [(x, "{b} - {a}", {"a": left, "b": right})]
-        case ast.BinOp(op=ast.Add(), left=left, right=right) if parts := opposed(left):
+        case ast.BinOp(op=ast.Add(), left=left, right=right) if parts := opposed(left, exp, here):
             return [(x, "{a} - {b}", {"a": Changed(left, parts), "b": right})]
+        case ast.Call(args=[left, right]):
+            site = here.site(x, exp.point) if exp.point is not None else None
+            is_product = site is not None and site.op.name == "tf.multiply"
+            return opposed(left, exp, here) or opposed(right, exp, here) if is_product else []
     return []
 
 

@@ -47,13 +47,17 @@ from tfnanlint.api import (
     Iterator,
     Pairing,
     Site,
+    ast,
     frameworks,
     last_layer,
     linear,
     rule,
+    texts,
 )
 
 WANTED = {"binary": "sigmoid", "categorical": "softmax", "sparse": "softmax"}
+# The metrics of several classes that compare the largest output with the label.
+ACCURACY = ("accuracy", "acc", "categorical_accuracy", "sparse_categorical_accuracy")
 COST = "the loss becomes the intended one; predictions and metrics receive logits"
 NAMES = {
     "binary_crossentropy": "BinaryCrossentropy",
@@ -90,8 +94,16 @@ def repairs(pair: Pairing, here: Context) -> list[Fix]:
     predictions, too.
     """
     if pair.site.op.name == COMPILE and pair.site.given("metrics"):
-        here.no_fix = "the metrics would get logits: give the last layer the activation"
-        return activated(pair, here)
+        meant = texts.speaks_of_logits(here.source.text)
+        if not meant:
+            here.no_fix = "the metrics would get logits: give the last layer the activation"
+            return activated(pair, here)
+        if not takes_largest(pair):
+            here.no_fix = (
+                "the file speaks of logits: set from_logits=True, and the thresholds of the "
+                "metrics to 0"
+            )
+            return []
     keep: dict[str, Any] = dict(
         title="set from_logits=True in the loss", claim=Claim.SHIFTED, cost=COST
     )
@@ -103,6 +115,17 @@ def repairs(pair: Pairing, here: Context) -> list[Fix]:
     return here.rewrite(
         pair.site, f"keras.losses.{NAMES[name]}(from_logits=True)", node=pair.node, **keep
     ) or activated(pair, here)
+
+
+def takes_largest(pair: Pairing) -> bool:
+    """Whether all metrics of a model only ask which class has the largest output: logits do for
+    them.
+    """
+    metrics = pair.site.args["metrics"]
+    names = metrics.elts if isinstance(metrics, (ast.List, ast.Tuple)) else [metrics]
+    named = [name.value for name in names if isinstance(name, ast.Constant)]
+    is_accuracy = len(named) == len(names) and set(named) <= set(ACCURACY)
+    return pair.family != "binary" and is_accuracy
 
 
 def activated(pair: Pairing, here: Context) -> list[Fix]:

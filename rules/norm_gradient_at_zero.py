@@ -102,7 +102,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         "x",
         f"{what}, but its gradient is NaN{where}",
         certainty,
-        fixes(norm, here, late),
+        fixes(norm, here, late, certainty),
         help=help,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=evidence.passed(x),
@@ -145,7 +145,10 @@ def can_vanish(norm: Site, here: Context) -> bool:
     )
 
 
-def fixes(norm: Site, here: Context, late: bool) -> list[Fix]:
+def fixes(norm: Site, here: Context, late: bool, certainty: Certainty) -> list[Fix]:
+    if certainty is Certainty.UNKNOWN and not norm.given("axis"):
+        here.no_fix = "a whole tensor of which nothing is known is rarely 0 everywhere"
+        return []
     if norm.const("ord", "euclidean") not in traits.EUCLIDEAN:
         return []
     return repairs.norm_forms(here, norm, "the sum of squares under the root", late)

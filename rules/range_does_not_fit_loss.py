@@ -61,6 +61,7 @@ from tfnanlint.api import (
     Iterator,
     Pairing,
     Site,
+    ast,
     last_layer,
     loss_ranges,
     rule,
@@ -75,6 +76,7 @@ RIGHT = {
     "poisson": "softplus",
     "msle": "softplus",
 }
+MODELS = ("Model", "DNN")
 DENSE = ("Dense", "dense")
 COST = "the network changes: train it again"
 
@@ -116,13 +118,20 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
     if site.const("units") != 1:  # last: a size comes from far away
         return
     right = RIGHT["binary"]
-    fixes = here.rewrite(
-        site,
-        f'"{right}"' if named else "tf.sigmoid",
-        node=site.args["activation"],
-        title=f"give the last layer activation {right}",
-        claim=Claim.SHIFTED,
-        cost=COST,
+    inside = is_read_by_layer(site, here)
+    if inside:
+        here.no_fix = "softmax over the axis of what the layer scores may be meant"
+    fixes = (
+        []
+        if inside
+        else here.rewrite(
+            site,
+            here.speller.quoted(right) if named else "tf.sigmoid",
+            node=site.args["activation"],
+            title=f"give the last layer activation {right}",
+            claim=Claim.SHIFTED,
+            cost=COST,
+        )
     )
     yield here.finding(
         site,
@@ -131,6 +140,36 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
         Certainty.MUST,
         fixes,
     )
+
+
+def is_read_by_layer(layer: Site, here: Context) -> bool:
+    """Whether the output of a layer goes on into another call than that of a model:
+    `scores = Dense(1)(x)`, `Flatten()(scores)`.
+    """
+    around = list(here.around(layer.node))
+    applied = around[0] if around else None
+    if not isinstance(applied, ast.Call) or applied.func is not layer.node:
+        return False
+    outer = around[1] if len(around) > 1 else None
+    if isinstance(outer, ast.Call):
+        return name_of(outer.func) not in MODELS
+    target = outer.targets[0] if isinstance(outer, ast.Assign) else None
+    if not isinstance(target, ast.Name) or layer.point is None:
+        return False
+    readers = [
+        (outer, node)
+        for outer in ast.walk(layer.point.scope.node)
+        if isinstance(outer, ast.Call) and outer.lineno > applied.lineno
+        for node in outer.args
+        if isinstance(node, ast.Name) and node.id == target.id
+    ]
+    first = min(readers, key=lambda reader: reader[0].lineno, default=None)
+    return first is not None and name_of(first[0].func) not in MODELS
+
+
+def name_of(callee: ast.expr) -> str:
+    """The last name of a callee: `Model` of `keras.models.Model`."""
+    return getattr(callee, "attr", getattr(callee, "id", ""))
 
 
 def another(pair: Pairing, here: Context) -> list[Fix]:

@@ -42,6 +42,7 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Site,
+    ast,
     relu_outputs,
     rule,
     traits,
@@ -123,6 +124,9 @@ def without(relu: Site, here: Context) -> list[Fix]:
         claim=Claim.SHIFTED,
         cost="the network changes: train it again",
     )
+    if is_chosen_by_caller(relu):
+        here.no_fix = "the caller chooses the activation: give none there"
+        return []
     if relu.op.name in relu_outputs.RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []
     if relu.op.name in traits.RELU_LAYERS:
@@ -133,3 +137,16 @@ def without(relu: Site, here: Context) -> list[Fix]:
             return here.rewrite(relu, nothing, node=relu.args[param], **keep)
     here.no_fix = "give the layer activation_fn=None"
     return []
+
+
+def is_chosen_by_caller(relu: Site) -> bool:
+    """Whether a relu, or the activation of a layer, is a parameter of the function around it:
+    `activation(x)`, `Dense(8, activation)`.
+    """
+    arguments = getattr(relu.point.scope.node, "args", None) if relu.point is not None else None
+    if not isinstance(arguments, ast.arguments):
+        return False
+    names = {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)}
+    callee = relu.node.func if isinstance(relu.node, ast.Call) else None
+    named = [callee, relu.args.get("activation"), relu.args.get("activation_fn")]
+    return any(isinstance(node, ast.Name) and node.id in names for node in named)

@@ -48,6 +48,7 @@ from tfnanlint.api import (
     frameworks,
     plain,
     rule,
+    site_behind,
 )
 
 SCALES = {"tf.divide": ("x",), "tf.multiply": ("x", "y")}
@@ -137,6 +138,15 @@ def gram(value: Value, here: Context, depth: int = 3) -> Site | None:
     return product if here.same(factor, plain(product.value("y"))) else None
 
 
+def made_of_arrays(value: Value, here: Context) -> bool:
+    """Whether a matrix is the product of fixed data with itself: of `tf.constant(design)`, or of
+    what NumPy made.
+    """
+    product = gram(value, here)
+    factor = site_behind(plain(product.value("y"))) if product is not None else None
+    return factor is not None and (factor.op.name == "tf.constant" or factor.library == "np")
+
+
 def turned(product: Site) -> bool:
     """Whether one of the two factors is transposed."""
     if any(product.given(flag) and product.const(flag) is True for flag in frameworks.TRANSPOSING):
@@ -151,6 +161,9 @@ def turned(product: Site) -> bool:
 def fixes(factored: Site, here: Context) -> list[Fix]:
     x = factored.args.get("x")
     if x is None:
+        return []
+    if made_of_arrays(factored.value("x"), here):
+        here.no_fix = "the data are fixed, and a multiple of the identity would move the solution"
         return []
     eps = "1e-6" if factored.value("x").dtype == "float64" else "1e-4"
     matrix = x if here.repeatable(x) else Named("matrix", "{x}", {"x": x})

@@ -87,7 +87,7 @@ TFN107 | real scalar    |       | $a = tf.boolean_mask({r}, {m} > 0.5); tf.reduc
 TFN108 | large other    | eager | $a = tf.matmul({u}, {u}, transpose_b=True); tf.linalg.cholesky($a)
 TFN201 | positive row   | half  | tf.norm({r}, axis=-1)
 TFN201 | positive col   |       | $a = {r} - {s}; tf.norm($a, ord=2, axis=1, keepdims=True)
-TFN201 | positive scalar|       | tf.norm({r} * 2.0)
+TFN201 | positive row   |       | tf.norm({r} * 2.0, axis=-1)
 TFN201 | positive row   | eager | tf.math.reduce_euclidean_norm({r}, axis=-1)
 TFN202 | positive row   |       | $a = tf.reduce_sum(tf.square({r} - {r2}), axis=-1); tf.sqrt($a)
 TFN202 | positive scalar|       | tf.sqrt(tf.reduce_mean(tf.square({r} - {s})))

@@ -16,9 +16,9 @@ DISTILLED = """import tensorflow as tf
 def loss(student, teacher, x):
     logits = teacher(x)
     p = tf.nn.softmax(logits)
-    logits_2 = student(x)
-    q = tf.nn.softmax(logits_2)
-    return tf.reduce_sum(p * (tf.nn.log_softmax(logits) - tf.nn.log_softmax(logits_2)))
+    q_logits = student(x)
+    q = tf.nn.softmax(q_logits)
+    return tf.reduce_sum(p * (tf.nn.log_softmax(logits) - tf.nn.log_softmax(q_logits)))
 """
 
 CELLS = [
@@ -28,5 +28,5 @@ CELLS = [
 ]
 NAMED = [
     "logits = head(x)\np = tf.nn.softmax(logits)\na = tf.nn.log_softmax(logits) * p",
-    "logits_2 = head(z)\nq = tf.nn.softmax(logits_2)\nb = tf.nn.log_softmax(logits_2) * q",
+    "q_logits = head(z)\nq = tf.nn.softmax(q_logits)\nb = tf.nn.log_softmax(q_logits) * q",
 ]

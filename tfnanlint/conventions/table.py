@@ -356,9 +356,24 @@ CONVENTIONS: Final = (
         "TensorFlow 2 does not have the names that it uses",
     ),
     Convention(
+        texts.may_be_first_version,
+        "the file may run with any release of TensorFlow 1, too",
+        "after 2019 hardly any file was written for Python 2",
+    ),
+    Convention(
         texts.is_old_keras,
         "the file may run with a Keras before 2.3",
         "later releases do not accept these arguments",
+    ),
+    Convention(
+        texts.speaks_of_logits,
+        "a model without a last activation is meant to give logits",
+        "a program that wants probabilities seldom speaks of logits",
+    ),
+    Convention(
+        texts.tells_shape,
+        "a comment behind an assignment may go with it",
+        "it says nothing but the shape of the value",
     ),
     Convention(
         texts.trains_network,

@@ -12,6 +12,15 @@ _FIRST_VERSION: Final = (
     r"is_nan|div|summary\.merge_all)\b|\bshape(?:\(\))?\[-?\d+\]\.value\b"
 )
 _OLD_KERAS: Final = r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b"
+_OLD_PYTHON: Final = (
+    r"(?m)^from __future__ import[^\n]*\b(?:division|print_function|absolute_import)\b"
+)
+_SECOND_VERSION: Final = (
+    r"\bcompat\b|\btf\.(?:function|GradientTape|Module|keras|data\.experimental|random\.\w+)\b|"
+    r"\btensorflow\.keras\b|\btensorflow_(?:addons|probability)\b"
+)
+_SHAPE: Final = r"#\s*(?:\([^()]*\)|\[[^\[\]]*\])"
+_LOGITS: Final = r"(?<!from_)logit"
 _NETWORK: Final = (
     r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|"
     r"matmul|fit)\b"
@@ -49,6 +58,26 @@ def is_first_version(text: str) -> bool:
 def is_old_keras(text: str) -> bool:
     """Whether a file uses what Keras took until its losses became classes: `lr=`, `nb_epoch=`."""
     return re.search(_OLD_KERAS, text) is not None
+
+
+def may_be_first_version(text: str) -> bool:
+    """Whether a file that runs with Python 2, too, uses nothing that the later releases of
+    TensorFlow 1 brought: it may be as old as the first.
+    """
+    old = re.search(_OLD_PYTHON, text) is not None
+    return old and re.search(_SECOND_VERSION, text) is None
+
+
+def speaks_of_logits(text: str) -> bool:
+    """Whether a file speaks of logits, other than by `from_logits=`: it means its outputs to be
+    such.
+    """
+    return re.search(_LOGITS, text, re.IGNORECASE) is not None
+
+
+def tells_shape(comment: str) -> bool:
+    """Whether a comment only says which shape a value has: `# (batch, 1)`, `# [n, k]`."""
+    return re.fullmatch(_SHAPE, comment.strip()) is not None
 
 
 def trains_network(names: str) -> bool:

@@ -203,16 +203,24 @@ class Reach:
             raise NoFix("the value is computed in another function")
         if isinstance(hole.node, _PLAIN) and self._mutated(changeable, hole, site):
             raise NoFix("its input may change in place before the fix uses it again")
-        return self._renamed(hole, flagged, namings) or self._new_name(hole, namings)
+        rebound = self._rebound(hole, flagged)
+        name = getattr(hole.node, "id", "")
+        if rebound is not None and (name or self._is_left(hole, site, changeable, rebound)):
+            new = self.fresh(
+                "probabilities", hole.point.scope.node, [naming.name for naming in namings]
+            )
+            namings.append(Naming(new, rebound.value, rebound, renames=True))
+            return name or hole.node
+        return self._new_name(hole, namings)
 
-    def _renamed(self, hole: Outside, flagged: list[ast.expr], namings: list[Naming]) -> str:
-        """The name of a hole that the producer's own statement takes (`logits = softmax(logits)`),
-        where nothing but `flagged` reads it afterwards: the statement gets another one.
+    def _rebound(self, hole: Outside, flagged: list[ast.expr]) -> ast.Assign | None:
+        """The statement of a producer that takes a name which it is made of itself, such as
+        `logits = softmax(logits / 2)`, where nothing but `flagged` reads that name afterwards: the
+        statement can take another one. None where there is no such.
         """
         from tfnanlint.rewrite.bindings import inspected
 
-        statement = self._statement_of(hole) if isinstance(hole.node, ast.Name) else None
-        name, scope = getattr(hole.node, "id", ""), hole.point.scope.node
+        statement, scope = self._statement_of(hole), hole.point.scope.node
         target = (
             statement.targets[0]
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1
@@ -221,37 +229,55 @@ class Reach:
         # other files may import it
         shown = isinstance(scope, ast.Module) and not self.source.path.endswith(".ipynb")
         if (
-            statement is None
+            not isinstance(statement, ast.Assign)
             or not isinstance(target, ast.Name)
-            or target.id != name
+            or target.id not in _read_in(hole.node)
             or shown
             or self._in_loop(statement)
         ):
-            return ""
-        if inspected(scope) or _is_read_elsewhere(name, scope):
-            return ""
+            return None
+        if inspected(scope) or _is_read_elsewhere(target.id, scope):
+            return None
         end = self.source.span(statement).end
         later = [
             node
             for node in nodes_in(scope)
             if isinstance(node, ast.Name)
-            and node.id == name
+            and node.id == target.id
             and self.source.span(node).start >= end
         ]
         if any(
             not any(self.source.span(node) in self.source.span(one) for one in flagged)
             for node in later
         ):
-            return ""
-        namings.append(
-            Naming(
-                self.fresh("probabilities", scope, [naming.name for naming in namings]),
-                statement.value,
-                statement,
-                renames=True,
-            )
-        )
-        return name
+            return None
+        return statement
+
+    def _is_left(
+        self, hole: Outside, site: Site, changeable: list[str], statement: ast.Assign
+    ) -> bool:
+        """Whether arithmetic on names means the same at a site once a statement, which can go, no
+        longer assigns one of them.
+        """
+        from tfnanlint.rewrite.bindings import ownership
+        from tfnanlint.rewrite.definite_assignment import is_unbound_between
+
+        if not cheap(hole.node) or not self.only_computes(statement, site):
+            return False
+        target = statement.targets[0]
+        others = [
+            node
+            for node in nodes_in(hole.node)
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+            and root_of(path_of(node) or "") != getattr(target, "id", "")
+        ]
+        place = self.source.span(site.node)
+        return all(
+            isinstance(node, ast.expr)
+            and steady(node, hole.point, site.point)
+            and is_unbound_between(ownership(self.source), node, place)
+            for node in others
+        ) and self._keeps(hole.node, changeable, hole, site)
 
     def _in_loop(self, statement: ast.stmt) -> bool:
         path = enclosing(self.source.tree.body, self.source.span(statement), self.source.span)
@@ -682,15 +708,20 @@ class Reach:
         statement = self._statement_of(hole)
         if statement is None:
             raise NoFix("the fix would compute it twice: give it a name first")
-        naming = Naming(
-            self.fresh(
-                hole.word or "value", hole.point.scope.node, [naming.name for naming in namings]
-            ),
-            hole.node,
-            statement,
-        )
+        used = [naming.name for naming in namings]
+        naming = Naming(self._word(hole, statement, used), hole.node, statement)
         namings.append(naming)
         return naming.name
+
+    def _word(self, hole: Outside, statement: ast.stmt, used: list[str]) -> str:
+        """A name for a hole: its word, or where that is taken that behind the name which the
+        statement assigns (`mlp_logits`).
+        """
+        word, scope = hole.word or "value", hole.point.scope.node
+        name = self.fresh(word, scope, used)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        owner = getattr(target, "attr", getattr(target, "id", ""))
+        return name if name == word or not owner else self.fresh(f"{owner}_{word}", scope, used)
 
     def _statement_of(self, hole: Outside) -> ast.stmt | None:
         """The assignment in which a hole is the first thing computed, always; None when there is no
@@ -836,6 +867,11 @@ def _changes_outside(name: str, point: Point) -> bool:
             return scope is not point.scope and scope.history[name].count() > 1
         scope = scope.parent.scope if scope.parent is not None else None
     return False
+
+
+def _read_in(node: ast.expr) -> set[str]:
+    """The names that an expression reads."""
+    return {inner.id for inner in nodes_in(node) if isinstance(inner, ast.Name)}
 
 
 def cheap(node: ast.expr) -> bool:

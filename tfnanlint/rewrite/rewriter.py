@@ -14,6 +14,7 @@ import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
 
+from tfnanlint.conventions.texts import tells_shape
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.rewrite import LINE
 from tfnanlint.rewrite.hole_test import NoFix, expression, only_edits_changed, same_tree
@@ -43,6 +44,7 @@ __all__ = [
 # themselves; in a thread with a stack of 512 kB there is room for fewer.
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
+_CROWDED = 60  # a row of several arguments that is longer stands behind other text
 _NAMING = re.compile(r"(?P<start>\w+ = )\{(?P<hole>\w+)\}")
 
 
@@ -75,6 +77,8 @@ def rewrite_many(
         path = _path(source, node)
         text = _filled(source, source.span(node), template, holes, speller)
         in_string = any(isinstance(outer, ast.JoinedStr) for outer in path)
+        if "\n" in text and "\n" in source.segment(node) and not in_string:
+            text = _argument_a_line(source, node, text)
         if in_string and set("'\"\\\n\r#") & set(text) - set(source.segment(node)):
             raise NoFix(
                 "before Python 3.12 the fix cannot stand in an f-string: "
@@ -128,6 +132,23 @@ def _renamed(
     return edit if _holds(source, path, [edit]) else None
 
 
+def _argument_a_line(source: Source, node: ast.expr, text: str) -> str:
+    """The text of a call that replaces an operator over several lines, with a line for each of its
+    arguments, where these would share lines that are too long.
+    """
+    call = expression(text)
+    if not isinstance(node, ast.BinOp) or not isinstance(call, ast.Call) or len(call.args) < 2:
+        return text
+    if "#" in text or call.keywords or max(map(len, text.splitlines())) <= _CROWDED:
+        return text
+    written = Source("", f"({text}\n)")
+    arguments = [written.segment(arg) for arg in written.tree.body[0].value.args]
+    start = source.line_starts[source.position(source.span(node).start)[0] - 1]
+    row = line_end(source, start) + _indent(source, start) + " " * 4
+    lines = [_single_line(arg, argument) for arg, argument in zip(call.args, arguments)]
+    return f"{ast.unparse(call.func)}({row}{f',{row}'.join(lines)})"
+
+
 def replace_statement(
     source: Source, stmt: ast.stmt, template: str, holes: Mapping[str, Hole], spell: Spell
 ) -> tuple[Edit, ...]:
@@ -175,7 +196,8 @@ def delete_statement(source: Source, stmt: ast.stmt) -> Edit:
         else None
     )
     alone = block is not None and len(getattr(path[-2], block)) == 1
-    if rows is None or alone or "#" in source.text[source.span(stmt).end : rows.end]:
+    behind = source.text[source.span(stmt).end : rows.end] if rows is not None else ""
+    if rows is None or alone or "#" in behind and not tells_shape(behind):
         raise NoFix("removing the statement would change the code around it")
     return Edit(_with_blank_lines(source, rows), "")
 
@@ -204,10 +226,15 @@ def _with_blank_lines(source: Source, rows: Span, gone: Sequence[Span] = ()) -> 
     while above := [span.start for span in gone if span.start < span.end == start]:
         start = above[0]
     before = source.text[:start].splitlines()
-    if before and before[-1].strip():
+    if before and before[-1].strip() and not _opens_block(before[-1]):
         return rows
     behind = re.compile(r"([ \t]*(\r\n|\r|\n))*").match(source.text, rows.end)
     return Span(rows.start, behind.end()) if behind is not None else rows
+
+
+def _opens_block(line: str) -> bool:
+    """Whether a line ends the head of a block: `def f(x):`."""
+    return line.split("#")[0].rstrip().endswith(":")
 
 
 def insert_before(

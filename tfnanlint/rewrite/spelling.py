@@ -13,7 +13,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Iterator, NamedTuple
 
-from tfnanlint.conventions.texts import is_first_version, is_old_keras
+from tfnanlint.conventions.texts import is_first_version, is_old_keras, may_be_first_version
 from tfnanlint.diagnostics.findings import Setup, release
 from tfnanlint.interp.names import exported, starred
 from tfnanlint.ops.names import inside, of_import
@@ -138,6 +138,15 @@ def since(alias: str) -> tuple[int, int]:
 def _is_first_version(text: str) -> bool:
     """`is_first_version`, which each rule has asked of the same text."""
     return is_first_version(text)
+
+
+def _first_release(row: Op, alias: str) -> tuple[int, int]:
+    """The first release of TensorFlow that has a function of an internal module: it is no younger
+    than any public name of it.
+    """
+    leaf = alias.rpartition(".")[2]
+    public = [name for name in row.aliases if name.startswith("tf.")]
+    return min([since(name) for name in public if name.rpartition(".")[2] == leaf])
 
 
 class Speller:
@@ -413,8 +422,10 @@ class Speller:
         """Whether each library, in each version that the file may run with, has a spelling. What no
         row and no table speaks of is there.
         """
-        if self.oldest is not None and alias.startswith("tf.") and since(alias) > self.oldest:
-            return False
+        if self.oldest is not None and alias.startswith("tf."):
+            inner = row is not None and any(name.startswith("internal ") for name in libraries)
+            if (_first_release(row, alias) if inner else since(alias)) > self.oldest:
+                return False
         if row is None or alias not in SPELLINGS:
             return (row is None or row.name not in SPELLINGS) and not any(
                 [library.startswith("internal ") for library in libraries]
@@ -443,10 +454,11 @@ class Speller:
 
     @cached_property
     def oldest(self) -> tuple[int, int] | None:
-        """The oldest TensorFlow that the file runs with: the project's; of a file for TensorFlow 1
-        the first that has what it uses.
+        """The oldest TensorFlow that the file runs with: the project's; of a file for TensorFlow 1,
+        or one that may be, the first that has what it uses.
         """
-        if self.setup.tensorflow is not None or not self.first_version or "compat" in self.text:
+        may_be_old = self.first_version or may_be_first_version(self.text)
+        if self.setup.tensorflow is not None or not may_be_old or "compat" in self.text:
             return self.setup.tensorflow
         return max(
             [since(name) for name in SINCE if re.search(rf"\b{re.escape(name)}\b", self.text)],

@@ -11,10 +11,10 @@ from tfnanlint.diagnostics.findings import Claim, Fix
 from tfnanlint.idioms.absorbed_epsilons import AbsorbedEpsilon, is_of_tensorflow
 from tfnanlint.idioms.probabilities import logged
 from tfnanlint.ops.frameworks import SESSION_CALLS
-from tfnanlint.ops.site import Site
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule import recipes as repairs
-from tfnanlint.rule.registry import Context
+from tfnanlint.rule.registry import Context, Part
 from tfnanlint.values.value import SMALLEST, number_text, rounded
 
 
@@ -93,19 +93,43 @@ def _with_floor(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Fix]:
         return []
     if total.op.name == "tf.subtract" and not lost.folded:
         return []
-    return here.rewrite(
-        site,
-        "tf.maximum(1.0 - {p}, {eps})" if lost.folded else "tf.maximum({left}, {eps})",
-        node=total.node,
-        title="use a floor instead of a sum: tf.maximum("
-        + ("a - b" if lost.beside else "1 - p")
-        + ", eps)",
-        claim=Claim.SHIFTED,
-        cost=f"no gradient below {eps}",
-        left=lost.left,
-        p=total.args.get("y"),
-        eps=_surviving(here, lost),
-    )
+    holes = {"left": lost.left, "p": total.args.get("y"), "eps": _surviving(here, lost)}
+    template = "tf.maximum(1.0 - {p}, {eps})" if lost.folded else "tf.maximum({left}, {eps})"
+    part: Part = (total.node, template, holes)
+    beside = [] if lost.beside else _other_half(here, site, lost)
+    for others in [beside, []] if beside else [[]]:
+        fixes = here.rewrite_all(
+            site,
+            [part, *others],
+            title="use a floor instead of a sum: tf.maximum("
+            + ("a - b" if lost.beside else "1 - p")
+            + ", eps)",
+            claim=Claim.SHIFTED,
+            cost=f"no gradient below {eps}",
+        )
+        if fixes:
+            return fixes
+    return []
+
+
+def _other_half(here: Context, site: Site, lost: AbsorbedEpsilon) -> list[Part]:
+    """The same floor under p where its logarithm stands in the statement, with the same epsilon
+    added: both halves of a loss keep one form.
+    """
+    statement = next((node for node in here.around(site.node) if isinstance(node, ast.stmt)), None)
+    parts: list[Part] = []
+    for node in ast.walk(statement) if statement is not None and site.point is not None else ():
+        log = here.site(node, site.point) if isinstance(node, ast.Call) else None
+        if log is None or log.op.name != "tf.math.log" or log.node is site.node:
+            continue
+        total = made_by(log.value("x"), "tf.add", aligned=True)
+        if total is None or total.node is not log.args.get("x"):
+            continue
+        for param, eps in (("x", "y"), ("y", "x")):
+            if total.value(eps).lo == lost.eps and same(total.value(param), lost.x):
+                holes: dict[str, Any] = {"p": total.args[param], "eps": total.args[eps]}
+                parts.append((total.node, "tf.maximum({p}, {eps})", holes))
+    return parts
 
 
 def _surviving(here: Context, lost: AbsorbedEpsilon) -> Any:

@@ -63,14 +63,16 @@ def repaired(here: Context, masked: Masked) -> list[Fix]:
         return fixes
     fixes = _with_test(masked, here, x, hole, claim) if alone else []
     if not fixes and site.op.name != "tf.divide" and masked.domain.outside in _INSIDE:
-        fixes = here.rewrite(
+        fixes = repairs.named_if_long(
+            here,
             site,
+            x,
             f"tf.where({_INSIDE[masked.domain.outside]}, {{x}}, {filler(site, masked.param)})",
-            node=x,
+            {"x": hole},
+            _safe(x),
             title=_TITLE,
             claim=claim,
             cost=cost,
-            x=hole,
         )
     return fixes
 
@@ -162,8 +164,9 @@ def _with_test(
     if repairs.short(here, test, masked.test.point) and here.steady(
         test, masked.test.point, site.point
     ):
-        return here.rewrite(
-            site, template, node=x, title=_TITLE, claim=claim, x=hole, test=here.text(test)
+        holes = {"x": hole, "test": here.text(test)}
+        return repairs.named_if_long(
+            here, site, x, template, holes, _safe(x), title=_TITLE, claim=claim
         )
     if (
         not _is_nested(site, choice, here)
@@ -188,6 +191,11 @@ def _with_test(
         title=_TITLE,
         claim=claim,
     )
+
+
+def _safe(x: ast.expr) -> str:
+    """A name for an input that got a mask: `safe_total` for `total`."""
+    return f"safe_{x.id}" if isinstance(x, ast.Name) else "safe"
 
 
 def _with_both(

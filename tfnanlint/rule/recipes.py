@@ -49,10 +49,10 @@ from tfnanlint.rule.logarithms import (
 from tfnanlint.rule.registry import Changed, Context, Part
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.edits import edits_apply, line_regions
-from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.syntax.nodes import blocks_of, nodes_in
 from tfnanlint.syntax.text_index import without_prose
 from tfnanlint.uses.uses import becomes_half
-from tfnanlint.values.value import Value, number_text
+from tfnanlint.values.value import INF, Value, number_text
 
 COMPLEX = frozenset(("complex64", "complex128"))
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
@@ -173,16 +173,22 @@ def brief(here: Context, site: Site, fixes: list[Fix], most: int = 1) -> list[Fi
 
 
 def named_if_long(
-    here: Context, site: Site, node: ast.expr, template: str, hole: ast.expr, word: str, **said: Any
+    here: Context,
+    site: Site,
+    node: ast.expr,
+    template: str,
+    holes: dict[str, Any],
+    word: str,
+    **said: Any,
 ) -> list[Fix]:
-    """What a template, with one hole `{x}`, makes of an expression in a site; with a name of its
-    own where one line would be too long.
+    """What a template makes of an expression in a site; with a name of its own where one line would
+    be too long.
     """
-    fixes = here.rewrite(site, template, node=node, x=hole, **said)
+    fixes = here.rewrite(site, template, node=node, **holes, **said)
     longest = max((_longest(here, fix) for fix in fixes), default=0)
-    if longest <= _line_limit(here, site):
+    if longest <= _line_limit(here, site) or any(isinstance(h, Named) for h in holes.values()):
         return fixes
-    named = here.rewrite(site, "{v}", node=node, v=Named(word, template, {"x": hole}), **said)
+    named = here.rewrite(site, "{v}", node=node, v=Named(word, template, holes), **said)
     return [fix for fix in named if _longest(here, fix) < longest] or fixes
 
 
@@ -832,7 +838,8 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
     value, node = log.value(param), log.args.get(param)
     here.no_fix = (
         why_no_floor(log, param, edge)
-        or (why_not_alone(here, log) if edge == 0 and not value.known else "")
+        or (why_not_alone(here, log, value) if edge == 0 else "")
+        or (why_not_half(here, log, value) if edge == 0 else "")
         or why_not_of_array(log)
         or (why_not_of_divisor(here, log, value) if edge == 0 else "")
     )
@@ -875,12 +882,20 @@ def why_not_of_divisor(here: Context, log: Site, value: Value) -> str:
         divisor = division.value("y")
         if divisor.positive or divisor.guarded:
             continue
-        if any(same(part, plain(one)) for part in parts for one in (divisor, *factors(divisor))):
+        divisors = [plain(factor) for factor in (divisor, *factors(divisor))]
+        divisors += [_base(factor) for factor in divisors]
+        if any(same(part, factor) for part in parts for factor in divisors):
             return "the same value is a divisor, too: keep it above 0 where it is computed"
     return ""
 
 
-def why_not_alone(here: Context, log: Site) -> str:
+def _base(value: Value) -> Value:
+    """What a value is the square of; the value itself where it is none."""
+    square = squared_by(value)
+    return plain(square.value("x") if square is not None else value)
+
+
+def why_not_alone(here: Context, log: Site, value: Value) -> str:
     """Why one of the two logarithms of a difference, `log(truth) - log(pred)`, gets no floor; empty
     where both can have one.
     """
@@ -891,9 +906,25 @@ def why_not_alone(here: Context, log: Site) -> str:
     site = here.site(operand, log.point) if isinstance(operand, ast.Call) else None
     if site is None or site.op.name != "tf.math.log" or site.value("x").positive:
         return ""
-    return (
-        "the other logarithm in the sum would stay infinite" if why_no_floor(site, "x", 0.0) else ""
-    )
+    rest = site.value("x")
+    undefined = "" if value.known else why_no_floor(site, "x", 0.0)
+    divides = why_not_of_divisor(here, site, rest) if value.known and rest.known else ""
+    return "the other logarithm in the sum would stay infinite" if undefined or divides else ""
+
+
+def why_not_half(here: Context, log: Site, value: Value) -> str:
+    """Why the logarithm of 1 - p gets no floor where that of p stands in the same statement and
+    would stay infinite, because it can have none; empty for any other.
+    """
+    minus = made_by(value, "tf.subtract", aligned=True) if is_one_minus(value) else None
+    statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
+    for node in ast.walk(statement) if minus is not None and statement is not None else ():
+        half = here.site(node, log.point) if isinstance(node, ast.Call) else None
+        if half is None or half.op.name != "tf.math.log" or half.node is log.node:
+            continue
+        if same(plain(half.value("x")), plain(minus.value("y"))) and not half.value("x").positive:
+            return "the other half would stay infinite" if why_no_floor(half, "x", 0.0) else ""
+    return ""
 
 
 def why_no_floor(log: Site, param: str, edge: float) -> str:
@@ -910,6 +941,11 @@ def why_no_floor(log: Site, param: str, edge: float) -> str:
         return "the value is a constant in the program"
     if truth_only(value, log.point):
         return "the value is computed from labels, for which -inf may be intended"
+    if edge == 0 and is_one_minus(value) and -INF < value.lo < -0.01:
+        return (
+            "the value that is subtracted from 1 can be above 1: a floor would give a finite "
+            "result where the logarithm is undefined"
+        )
     if edge != 0 or is_one_minus(value) or is_share(value) or starts_positive(value):
         return ""
     if not value.known and not value.guarded and not named_probability(log, param):
@@ -994,13 +1030,26 @@ def is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
 
 
+def _beside(here: Context, site: Site) -> list[ast.stmt]:
+    """The statement of a site, and the assignments before and behind it in its block."""
+    around = list(here.around(site.node))
+    at = next((i for i, node in enumerate(around) if isinstance(node, ast.stmt)), len(around))
+    statement = around[at] if at < len(around) else None
+    if not isinstance(statement, ast.Assign):
+        return [statement] if isinstance(statement, ast.stmt) else []
+    outer = around[at + 1] if at + 1 < len(around) else here.source.tree
+    block = next((one for one in blocks_of(outer) if statement in one), [statement])
+    place = block.index(statement)
+    near = block[max(place - 1, 0) : place + 2]
+    return [one for one in near if isinstance(one, ast.Assign)]
+
+
 def log_sigmoids_beside(here: Context, log: Site) -> list[Part]:
-    """log_sigmoid in place of the other logarithms of guarded sigmoids in a statement: both halves
-    of a loss in one style.
+    """log_sigmoid in place of the other logarithms of guarded sigmoids in a statement and in the
+    assignments beside it: both halves of a loss in one style.
     """
-    statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
     parts: list[Part] = []
-    for node in ast.walk(statement) if statement is not None else ():
+    for node in (node for statement in _beside(here, log) for node in ast.walk(statement)):
         if not isinstance(node, ast.Call) or node is log.node:
             continue
         site = here.site(node, log.point)

@@ -649,7 +649,7 @@ class Context:
         message += where_it_shows(message, modes) + (
             f" (before TensorFlow {fixed_in})" if fixed_in else ""
         )
-        fixes = self._wanted(site, tuple(fixes))
+        fixes = self._wanted(site, tuple(fixes), kind if weak else "")
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
             self.rule.code,
@@ -671,9 +671,9 @@ class Context:
             kind=kind if weak else "",
         )
 
-    def _wanted(self, site: Site, fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
+    def _wanted(self, site: Site, fixes: tuple[Fix, ...], weak: str) -> tuple[Fix, ...]:
         """Those of some fixes that the place of a site allows: values that a test expects, or that
-        are only printed, do not move.
+        are only printed, do not move, nor do others for evidence of a weak kind.
         """
         exact = tuple(fix for fix in fixes if fix.claim.safe)
         if len(exact) == len(fixes):
@@ -682,6 +682,9 @@ class Context:
             self.no_fix = "a fix would change values, which the tests in this file expect"
         elif goes_into(site, self.interpreter, PRINTS):
             self.no_fix = "a fix would change a value that is only printed"
+        elif weak:
+            self.no_fix = f"a fix would change values, and {KINDS[weak].because}"
+            return exact if fixes[0].claim.safe else ()
         else:
             return fixes
         return exact
