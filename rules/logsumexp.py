@@ -50,7 +50,7 @@ from tfnanlint.api import (
     shifted_by_maximum,
     shifted_together,
     tame,
-    traits,
+    total_with_epsilon,
 )
 
 
@@ -69,7 +69,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
 
 def check_total(log: Site, here: Context) -> Iterator[Finding]:
     """A sum or mean over an axis."""
-    total, guard = summed(log)
+    total, guard = total_with_epsilon(log.value("x"))
     exp = exponential_of(total.value("x")) if total is not None else None
     if exp is None:
         return
@@ -193,23 +193,3 @@ def check_cosh(log: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         help="write tf.math.softplus(2.0 * x) - x - math.log(2.0)",
     )
-
-
-def summed(log: Site):
-    """(the sum or mean that is logged, the expression of an epsilon added to it)."""
-    site = log.value("x").origin
-    if not isinstance(site, Site):
-        return None, None
-    if site.op.name in traits.TOTALS:
-        return site, None
-    if site.op.name == "tf.add":
-        for param, eps_param in (("x", "y"), ("y", "x")):
-            inner, eps = site.value(param).origin, site.value(eps_param)
-            if (
-                isinstance(inner, Site)
-                and inner.op.name == "tf.reduce_sum"
-                and eps.exact
-                and 0 < eps.lo < 0.01
-            ):
-                return inner, site.args.get(eps_param)
-    return None, None

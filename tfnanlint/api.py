@@ -64,6 +64,7 @@ from tfnanlint.idioms.exponents import (
     shifted_together,
     tame,
     tanh_by_hand,
+    total_with_epsilon,
 )
 from tfnanlint.idioms.labels import label_behind, of_labels, truth_only
 from tfnanlint.idioms.loss_pairs import (
@@ -238,6 +239,7 @@ __all__ = [
     "tallies",
     "tame",
     "tanh_by_hand",
+    "total_with_epsilon",
     "texts",
     "trained_weights",
     "traits",

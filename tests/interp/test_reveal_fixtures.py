@@ -40,7 +40,7 @@ ITEMS = {
     "differentiated": "GradientTape; persistent tapes; nested tapes; stop_recording; functions called inside; tf.gradients; minimize; "
     "Keras layers; metrics; tf.data; summaries; evaluation branches; stop_gradient; what only decides; "
     "variables that are assigned; what callers decide with; properties that decide something; "
-    "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses; losses that are one of several; values that are overwritten; data of a compiled loss; numbers of the settings; operands of a gradient; metrics of a layer",
+    "code that NumPy runs; one body for both ways of a gradient; steps of training; methods that only inference calls; losses that are only read off; names of losses; losses that are one of several; values that are overwritten; data of a compiled loss; numbers of the settings; losses that are collected; operands of a gradient; metrics of a layer",
     "relations": "x - max(x); x / sum(x); E[x^2] - E[x]^2; x * mask; p and 1 - p; x - x; square and abs; cumulative forms; one_hot; "
     "shapes and counts; norms after l2_normalize; cosines written by hand; products of one vector; products with ones; lists that are added up; largest and least; rectifiers written out; association of constants; differentiated",
     "dtypes": "dtype=; tf.cast; variable initialisers; float16 literals; propagated; promoted; thresholds of absorption; "

@@ -30,6 +30,10 @@ MISSED = {
     "r23_nan_marks_missing_steps",
     "r26_aspect_ratio",
     "r27_ragged_batch_on_two_devices",
+    "r35_squash_of_zeros",
+    "r36_square_of_a_norm",
+    "r47_mask_fed_with_infinity",
+    "r51_policy_of_raw_concentrations",
 }
 NOTES = {
     "r08_weighted_objective",  # a mask of data

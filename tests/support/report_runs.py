@@ -220,6 +220,53 @@ def boxes_of_raw_sizes(stem: str) -> bool:
         return broken(session.run(program["giou_loss"](empty, empty)))
 
 
+def squash_of_zeros(stem: str) -> bool:
+    zeros = tf.zeros((4, 8))
+    with tf.Graph().as_default():
+        squashed = loaded(stem)["squashed"]
+    compiled = tf.function(
+        lambda: gradient_of(lambda x: tf.reduce_sum(squashed(x) ** 2), zeros), jit_compile=True
+    )
+    return broken(compiled())
+
+
+def square_of_a_norm(stem: str) -> bool:
+    ones = tf.ones((4, 8))
+    with tf.Graph().as_default():
+        distance = loaded(stem)["squared_distance"]
+    compiled = tf.function(lambda: gradient_of(lambda x: distance(x, ones), ones), jit_compile=True)
+    return broken(compiled())
+
+
+def cosine_by_batch_dot(stem: str) -> bool:
+    zeros, unit = np.zeros((1, 2, 1)), np.array([[[0.6], [0.8]]])
+    return broken(loaded(stem)["model"].predict([zeros, unit], verbose=0))
+
+
+def still_frames(program: dict[str, Any]) -> list[Any]:
+    return [np.zeros((4, 16, 16, 6)), np.zeros((4, 8, 8, 2))]
+
+
+def mask_fed_with_infinity(stem: str) -> bool:
+    with tf.Graph().as_default():
+        return broken(*loaded(stem)["show"]()[1])
+
+
+def logarithm_of_a_cosh(stem: str) -> bool:
+    model = loaded(stem)["model"]
+    model.train_on_batch(np.ones((4, 8)), np.full((4, 1), 1000.0))
+    return broken(*[np.sum(weight) for weight in model.get_weights()])
+
+
+def one_instance(program: dict[str, Any]) -> list[Any]:
+    return [np.random.RandomState(0).rand(256, 3), np.zeros(256)]
+
+
+def some_states(program: dict[str, Any]) -> list[Any]:
+    random = np.random.RandomState(0)
+    return [random.randn(8, 10), np.full((8, 5), 0.2), random.randn(8)]
+
+
 def named(name: str, index: int | None = None) -> Callable[[str], bool]:
     """Whether what a program calls by a name is broken."""
 
@@ -264,6 +311,20 @@ RUNS: dict[str, Callable[[str], bool]] = {
     "r28_task_without_examples": task_without_examples,
     "r29_pearson_correlation": pearson_correlation,
     "r30_boxes_of_raw_sizes": boxes_of_raw_sizes,
+    "r35_squash_of_zeros": squash_of_zeros,
+    "r36_square_of_a_norm": square_of_a_norm,
+    "r39_cosine_by_batch_dot": cosine_by_batch_dot,
+    "r41_endpoint_error": lambda stem: trained(
+        stem, "train", "loss", "frames", "truth", feed=still_frames
+    ),
+    "r47_mask_fed_with_infinity": mask_fed_with_infinity,
+    "r48_logarithm_of_a_cosh": logarithm_of_a_cosh,
+    "r49_one_instance": lambda stem: trained(
+        stem, "train", "loss", "picture", "labels", feed=one_instance
+    ),
+    "r51_policy_of_raw_concentrations": lambda stem: trained(
+        stem, "train", "action", "states", "shares", "rewards", feed=some_states
+    ),
     "r07_gradient_of_distance": gradient_of_distance,
 }
 

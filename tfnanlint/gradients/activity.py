@@ -19,6 +19,8 @@ from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
 from tfnanlint.ops.frameworks import (
     CALL_METHODS,
+    COLLECTED_LOSS,
+    COLLECTING,
     HOOKS,
     LAYERS,
     MODEL_BASES,
@@ -624,21 +626,26 @@ class Gradients:
         """
         if self._upstream is None:
             self._upstream = set()
-            for row in self.module.source.rows(SINK_CALLS):
-                for expression, point in self.module.expressions(row, self.interpreter):
-                    for node in nodes_in(expression):
-                        if (
-                            isinstance(node, ast.Call)
-                            and leaf(node.func) in SINKS
-                            and not _never_run(node, point)
-                        ):
-                            self._mark(node, point)
+            for call, point in self._calls(self.module.source.rows(SINK_CALLS)):
+                target = _differentiated_argument(call) if leaf(call.func) in SINKS else None
+                if target is not None:
+                    self._mark(call, target, point)
+            if COLLECTED_LOSS in self.module.source.text:
+                for call, point in self._calls(self.module.source.rows_with("losses.")):
+                    if (self.interpreter.resolve(call.func, point) or "").startswith(COLLECTING):
+                        self._mark(call, call, point)
         return self._upstream
 
-    def _mark(self, call: ast.Call, point: Point) -> None:
-        target = _differentiated_argument(call)
-        if target is None:
-            return
+    def _calls(self, rows: list[int]) -> Iterator[tuple[ast.Call, Point]]:
+        """The calls that begin in rows, as far as they are run."""
+        for row in rows:
+            for expression, point in self.module.expressions(row, self.interpreter):
+                for node in nodes_in(expression):
+                    if isinstance(node, ast.Call) and not _never_run(node, point):
+                        yield node, point
+
+    def _mark(self, call: ast.Call, target: ast.expr, point: Point) -> None:
+        """Note what leads to what a gradient is taken of."""
         value = self.interpreter.ask(target, point)
         if isinstance(value.obj, (Function, Bound)) and leaf(call.func) in SINKS_OF_FUNCTIONS:
             value = self.interpreter.apply(value, [], {})

@@ -10,10 +10,11 @@ import math
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import FACTORS, GRIDS, OF_DISTANCES, OF_GRIDS, SCALINGS
+from tfnanlint.ops.traits import FACTORS, GRIDS, OF_DISTANCES, OF_GRIDS, SCALINGS, TOTALS
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
 from tfnanlint.values.value import INF, Value
 
+_MOST_EPSILON = 0.01
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 
 
@@ -153,6 +154,22 @@ def exponential_beside_one(total: Value) -> Site | None:
         if exp is not None and site.value(constant).exact and site.value(constant).lo == 1:
             return exp
     return None
+
+
+def total_with_epsilon(value: Value) -> tuple[Site | None, ast.expr | None]:
+    """The sum or mean that a value is, and the expression of an epsilon that is added to a sum."""
+    site = value.origin
+    if not isinstance(site, Site):
+        return None, None
+    if site.op.name in TOTALS:
+        return site, None
+    for param, eps_param in (("x", "y"), ("y", "x")) if site.op.name == "tf.add" else ():
+        inner, eps = site.value(param).origin, site.value(eps_param)
+        if not isinstance(inner, Site) or inner.op.name != "tf.reduce_sum":
+            continue
+        if eps.exact and 0 < eps.lo < _MOST_EPSILON:
+            return inner, site.args.get(eps_param)
+    return None, None
 
 
 def added_exponentials(total: Value, depth: int = 6) -> list[Site]:

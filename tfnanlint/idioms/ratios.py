@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import DISPERSIONS
+from tfnanlint.ops.traits import DISPERSIONS, SQUARE_ROOTS
 from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_at
 from tfnanlint.terms.term import SUM, Atom, Monomial, Term
 
 
 def is_cosine(division: Site) -> bool:
-    """Whether a quotient is sum(a b) / sqrt(sum(a^2) sum(b^2)), with one root or two."""
+    """Whether a quotient is sum(a b) / sqrt(sum(a^2) sum(b^2)), with one root or two, with sums or
+    with products of vectors.
+    """
     return any([_cosine(term) for term in terms_at(division)])
 
 
@@ -23,8 +25,8 @@ def _cosine(term: Term) -> bool:
     if single is None:
         return False
     product = Monomial(())
-    for atom, exponent in single[0].factors:
-        inner = _totalled(atom.bare) if exponent == -0.5 else None
+    for radicand in _radicands(single[0]):
+        inner = _totalled(radicand)
         if inner is not None:
             product = product.times(inner)
     if not product.factors:
@@ -35,6 +37,24 @@ def _cosine(term: Term) -> bool:
             for atom, exponent in single[0].factors
         ]
     )
+
+
+def _radicands(quotient: Monomial) -> list[Atom]:
+    """What stands under the roots that a quotient divides by, factor by factor."""
+    return [
+        inner
+        for atom, exponent in quotient.factors
+        if exponent == -0.5 or exponent == -1 and atom.bare.op in SQUARE_ROOTS
+        for inner in _factors(atom.bare)
+    ]
+
+
+def _factors(atom: Atom) -> list[Atom]:
+    """The factors of what a root is taken of, where it is written as a product."""
+    single = atom.terms[0].single if atom.op in (SUM, *SQUARE_ROOTS) else None
+    if single is None:
+        return [atom]
+    return [factor.bare for factor, exponent in single[0].factors if exponent == 1]
 
 
 def _squared_total(atom: Atom) -> Monomial | None:
@@ -49,7 +69,12 @@ def _squared_total(atom: Atom) -> Monomial | None:
 
 
 def _totalled(atom: Atom) -> Monomial | None:
-    """The product that an atom adds up over an axis."""
+    """The product that an atom adds up over an axis; the square of what it multiplies with itself
+    and adds up.
+    """
+    if atom.op == DOT:
+        left, right = atom.terms
+        return left.single[0].to_the(2.0) if left == right and left.single else None
     single = atom.terms[0].single if atom.op == TOTAL and atom.terms else None
     return None if single is None else single[0]
 

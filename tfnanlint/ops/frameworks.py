@@ -107,12 +107,16 @@ SINKS: Final = frozenset(
         "batch_jacobian",
         "get_gradients",
         "add_loss",
+        "compute_weighted_loss",
         "get_updates",
         "create_train_op",
         "optimize_loss",
     )
 )
 SINK_CALLS: Final = re.compile(rf"\.(?:{'|'.join(sorted(SINKS))})\s*\(")
+# The sum of all that the losses of TensorFlow 1 give, on which a program trains.
+COLLECTED_LOSS: Final = "get_total_loss"
+COLLECTING: Final = ("tf.losses.", "tf.compat.v1.losses.", "tf.contrib.losses.", "slim.losses.")
 # Where these are given what a gradient is asked for, by place and by name.
 OPERAND_PLACES: Final = {"gradient": 1, "jacobian": 1, "batch_jacobian": 1, "gradients": 1}
 OPERAND_NAMES: Final = frozenset(("sources", "xs", "var_list"))
@@ -325,7 +329,7 @@ LABEL_PARAMETERS: Final = ("labels", "y_true", "target", "onehot_labels", "multi
 PREDICTION_PARAMETERS: Final = ("logits", "y_pred", "output", "predictions")
 # Names of what a call takes gradients of, and its place where that is not the first one: by the
 # name of the method and the number of arguments without a name (`get_updates` of Keras 2.0).
-TARGET_NAMES: Final = ("loss", "ys", "target")
+TARGET_NAMES: Final = ("loss", "losses", "ys", "target")
 TARGET_PLACES: Final = {("get_updates", 3): 2}
 # Arguments of a product of matrices that turn one of them.
 TRANSPOSING: Final = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
