@@ -20,8 +20,9 @@ from tfnanlint.diagnostics.notices import CUT_SHORT, INTERNAL
 from tfnanlint.interp.callgraph import function_flow
 from tfnanlint.lsp import worker
 from tfnanlint.ops.table import load
-from tfnanlint.pipeline import analysis
+from tfnanlint.pipeline import analysis, fix
 from tfnanlint.pipeline.check import check_source
+from tfnanlint.pipeline.linter import Linter
 from tfnanlint.rule import registry
 from tfnanlint.syntax.nodes import function_at
 from tfnanlint.syntax.source import Source, Unreadable, decode
@@ -244,3 +245,17 @@ def test_the_function_around_a_row_of_a_match():
     around = [function_at(source.tree, row) for row in range(1, len(lines) + 3)]
     cases = [name for number in range(5) for name in ("C.f", f"C.f.g{number}")]
     assert around == ["C", "C.f", "C.f", *cases, "C.f", ""]
+
+
+def test_more_fixes_than_one_run_makes_are_told(monkeypatch):
+    monkeypatch.setattr(fix, "MOST_FIXES", 5)
+    monkeypatch.setattr(fix, "MOST_NAMED", 2)
+    linter = Linter(Configuration(Layer(), (), True))
+    text = hostile.CASES["findings fixed, in lines"].text(12)
+    fixed = linter.fix("a.py", text)
+    assert len(fixed.applied) == 5 and fixed.after.count("log_softmax") == 5
+    (problem,) = fixed.problems
+    assert problem.endswith(
+        "with fixes still on offer for TFN301 at line 7, TFN301 at line 8 and 5 more"
+    )
+    assert linter.fix("a.py", linter.fix("a.py", fixed.after).after).after.count(FOUND) == 0

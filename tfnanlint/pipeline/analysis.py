@@ -59,7 +59,7 @@ _FINAL = 4
 REPAIRS: Final = 3_000_000
 _REPAIR: Final = 3000
 # places with findings in one file, which are judged twice
-MOST_PLACES: Final = 3000
+MOST_PLACES: Final = 1000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
 _POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])

@@ -30,6 +30,8 @@ __all__ = ["FixResult", "ROUNDS", "Refused", "encoded", "fix_source", "write"]
 
 ROUNDS = 10
 MOST_ROUNDS = 100  # where fixes wait for each other's names
+MOST_FIXES = 500  # of one file in one run: more than a few take a square of their time
+MOST_NAMED = 10  # places of fixes that were left, in a message
 CHAIN = 3  # fixes of what a fix brings up, one after the other
 CHOICES = 2  # fixes that are tried for each
 
@@ -143,8 +145,8 @@ class _Work:
         in words.
         """
         rounds = ROUNDS
-        while self.rounds < rounds:
-            candidates = self._candidates()
+        while self.rounds < rounds and len(self.applied) < MOST_FIXES:
+            candidates = self._candidates()[: MOST_FIXES - len(self.applied)]
             batch = _compatible(candidates)
             # A round in which a fix waits for a name does not count: ten values of one function
             # take ten rounds.
@@ -162,14 +164,12 @@ class _Work:
             if tried == self.refused:
                 return []
             self.refused = tried
-        left = ", ".join(
-            f"{finding.code} at {self._place(finding)}" for finding, _ in self._candidates()
-        )
-        return (
-            [f"stopped after {self.rounds} rounds with fixes still on offer for {left}"]
-            if left
-            else []
-        )
+        left = [f"{finding.code} at {self._place(finding)}" for finding, _ in self._candidates()]
+        if not left:
+            return []
+        more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+        places = ", ".join(left[:MOST_NAMED]) + more
+        return [f"stopped after {self.rounds} rounds with fixes still on offer for {places}"]
 
     def break_lines(self, original: Source) -> None:
         """Break the lines that fixes made too long for a file, where that changes no code."""
