@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfnanlint.diagnostics.findings import Bound, Edit
 from tfnanlint.rewrite.hole_test import NoFix
@@ -114,8 +114,7 @@ class Body:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A name at a place, in the scope where it stands."""
 
     name: str
@@ -182,10 +181,11 @@ class Ownership:
             body.outward.update(dict.fromkeys(node.names, type(node)))
 
     def _use(self, name: str, node: ast.AST, body: Body, binds: bool) -> None:
-        unbinds = isinstance(node, ast.ExceptHandler) or isinstance(
-            getattr(node, "ctx", None), ast.Del
+        unbinds = binds and (
+            isinstance(node, ast.ExceptHandler) or isinstance(getattr(node, "ctx", None), ast.Del)
         )
-        self.uses.append(Use(name, self.source.span(node).start, body, binds, unbinds))
+        start = self.source.offset(node.lineno, node.col_offset)
+        self.uses.append(Use(name, start, body, binds, unbinds))
 
     def _inner(self, node: ast.AST, body: Body) -> Body:
         inner = Body(node, self.source.span(node).start, body)
