@@ -314,7 +314,7 @@ def main() -> int:
     os.chdir(ROOT)
     mutants = sample(arguments.folder, arguments.each, random.Random(arguments.seed))
     tests = list(dict.fromkeys(test for name in arguments.folder for test in FOLDERS[name]))
-    left_out = ("xdist", "cacheprovider", "terminal")
+    left_out = ("xdist", "cacheprovider")
     options = ["-s", "-m", "not tensorflow and not slow"]
     options += [word for name in left_out for word in ("-p", f"no:{name}")]
     pytest.main([*options, *tests], plugins=[Runner(mutants, arguments.minutes)])

@@ -32,3 +32,14 @@ def test_adam_divides_by_what_is_lost_in_the_type_of_the_variables(dtype, epsilo
     text = PROGRAM.format(dtype=dtype, epsilon=epsilon, getter=getter)
     findings = repository.findings(Source("network.py", text))
     assert [finding.code for finding in findings] == codes
+
+
+@pytest.mark.parametrize(("added", "codes"), [("", ["TFN403"]), (" + 1.0", [])])
+def test_the_length_of_a_row_without_zeros_needs_no_epsilon(added, codes):
+    text = f"""import tensorflow as tf
+
+v = tf.cast(tf.nn.relu(tf.random.normal([8, 4])){added}, tf.float16)
+y = tf.math.l2_normalize(v, axis=-1)
+"""
+    findings = repository.findings(Source("unit.py", text))
+    assert [finding.code for finding in findings] == codes
