@@ -129,12 +129,8 @@ def binary(
         *(node for node in ast.walk(loss.whole) if isinstance(node, (ast.BinOp, ast.Call))),
     ]
     logs = [half.log for half in loss.halves]
-    is_lost = absorbed_epsilons.reach_zero(
-        logs,
-        here.interpreter,
-        here.around,
-        reorders=not absorbed_epsilon_repairs.runs_in_first_version(here),
-    )
+    reorders = not absorbed_epsilon_repairs.runs_in_first_version(here)
+    is_lost = absorbed_epsilons.reach_zero(logs, here.interpreter, here.around, reorders)
     yield here.finding(
         log,
         "x",

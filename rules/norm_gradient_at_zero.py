@@ -147,7 +147,7 @@ def can_vanish(norm: Site, here: Context) -> bool:
 
 def fixes(norm: Site, here: Context, late: bool, certainty: Certainty) -> list[Fix]:
     if certainty is Certainty.UNKNOWN and not norm.given("axis"):
-        here.no_fix = "a whole tensor of which nothing is known is rarely 0 everywhere"
+        here.no_fix = "an unknown tensor is rarely 0 everywhere"
         return []
     if norm.const("ord", "euclidean") not in traits.EUCLIDEAN:
         return []

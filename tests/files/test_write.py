@@ -18,7 +18,8 @@ import pytest
 
 from tfnanlint.files import write as writing
 from tfnanlint.files.write import PREFIX, SUFFIX, Refused, encoded, write
-from tfnanlint.syntax.source import Source, fixable
+from tfnanlint.syntax.encodings import fixable
+from tfnanlint.syntax.source import Source
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")

@@ -20,7 +20,8 @@ from tfnanlint.pipeline.fix import ROUNDS, fix_source
 from tfnanlint.rewrite.bindings import bindings
 from tfnanlint.rewrite.rewriter import NoFix, Spelling, rewrite
 from tfnanlint.syntax.edits import edits_apply
-from tfnanlint.syntax.source import Source, Span, encode
+from tfnanlint.syntax.encodings import encode
+from tfnanlint.syntax.source import Source, Span
 
 IMPORT = "import numpy as np"
 

@@ -27,7 +27,8 @@ from tfnanlint.pipeline.cache import Cache, Entry
 from tfnanlint.pipeline.check import check
 from tfnanlint.report import FORMATS, Paint, View, open_format
 from tfnanlint.rule import registry
-from tfnanlint.syntax.source import Source, Unreadable, decode
+from tfnanlint.syntax.encodings import decode
+from tfnanlint.syntax.source import Source, Unreadable
 
 POLICY = Configuration(Layer(), (), True).for_directory("").policy("", registry.load())
 

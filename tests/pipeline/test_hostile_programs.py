@@ -24,8 +24,9 @@ from tfnanlint.pipeline import analysis, fix
 from tfnanlint.pipeline.check import check_source
 from tfnanlint.pipeline.linter import Linter
 from tfnanlint.rule import registry
+from tfnanlint.syntax.encodings import decode
 from tfnanlint.syntax.nodes import function_at
-from tfnanlint.syntax.source import Source, Unreadable, decode
+from tfnanlint.syntax.source import Source, Unreadable
 
 POLICY = Configuration(Layer(), (), True).for_directory("").policy("", registry.load())
 FOUND = hostile.FOUND

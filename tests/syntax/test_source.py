@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfnanlint.syntax.source import Unreadable, decode
+from tfnanlint.syntax.encodings import decode
+from tfnanlint.syntax.source import Unreadable
 
 
 @pytest.mark.parametrize(

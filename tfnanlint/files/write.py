@@ -11,7 +11,8 @@ import tempfile
 import time
 from contextlib import suppress
 
-from tfnanlint.syntax.source import Source, Unreadable, decode, encode, fixable
+from tfnanlint.syntax.encodings import decode, encode, fixable
+from tfnanlint.syntax.source import Source, Unreadable
 
 _VERSION_CONTROL = frozenset((".git", ".hg", ".svn", ".jj", ".bzr"))
 PREFIX, SUFFIX = ".tfnanlint-", ".tmp"

@@ -146,7 +146,7 @@ def _is_of_data(value: Value) -> bool:
             walk.add([mark for mark in marks if site_behind(mark) is not None])
         elif site.op.name in LAMBDAS and "computed" in site.values:
             walk.add([site.values["computed"]])
-        elif site.op.name not in (*FED_TO_LOSSES, *READERS):
+        elif site.op.name not in FED_TO_LOSSES and site.op.name not in READERS:
             if not _hands_data_on(site):
                 return False
             walk.enter(site)

@@ -51,7 +51,8 @@ def _radicands(quotient: Monomial) -> list[Atom]:
 
 def _factors(atom: Atom) -> list[Atom]:
     """The factors of what a root is taken of, where it is written as a product."""
-    single = atom.terms[0].single if atom.op in (SUM, *SQUARE_ROOTS) else None
+    holds_one = atom.op == SUM or atom.op in SQUARE_ROOTS
+    single = atom.terms[0].single if holds_one else None
     if single is None:
         return [atom]
     return [factor.bare for factor, exponent in single[0].factors if exponent == 1]

@@ -24,7 +24,8 @@ from tfnanlint.rewrite.line_breaks import line_breaks, style_of
 from tfnanlint.rewrite.template import written_by_libcst
 from tfnanlint.syntax.edits import Shift, composed, edits_apply, in_order
 from tfnanlint.syntax.enclosing import enclosing
-from tfnanlint.syntax.source import Source, Span, Uneditable, Unreadable, decode, encode, fixable
+from tfnanlint.syntax.encodings import decode, encode, fixable
+from tfnanlint.syntax.source import Source, Span, Uneditable, Unreadable
 
 __all__ = ["FixResult", "ROUNDS", "Refused", "encoded", "fix_source", "write"]
 

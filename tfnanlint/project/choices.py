@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from tfnanlint.ops.frameworks import ASSIGNED_BY_BASES
 from tfnanlint.project.names import Names, Node, TooMany
-from tfnanlint.project.outlines import TOP, Definition, Store, Use
+from tfnanlint.project.outline_entries import Definition, Store, Use
+from tfnanlint.project.outlines import TOP
 from tfnanlint.syntax.nodes import blocks_of, nodes_in, parts_of
 
 _MAX_STEPS: Final = 400  # expressions that are looked at for one answer

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from tfnanlint.project.outlines import Import
+from tfnanlint.project.outline_entries import Import
 from tfnanlint.project.programs import INIT, Program, stem_of, words_of
 
 
@@ -73,9 +73,9 @@ class Imports:
         """
         outline = self._program.outline(path)
         packages = {"."} if outline.is_words else set()
-        for one in outline.imports:
-            if not self._is_seen(path, one):
-                packages.add("." if one.level else one.words[0])
+        for imported in outline.imports:
+            if not self._is_seen(path, imported):
+                packages.add("." if imported.level else imported.words[0])
         return packages
 
     def _is_seen(self, path: str, imported: Import) -> bool:

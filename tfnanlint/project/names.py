@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tfnanlint.ops.frameworks import CALLED_BY_BASES
-from tfnanlint.project.outlines import Definition, Import, Outline, Use
+from tfnanlint.project.outline_entries import Definition, Import, Use
+from tfnanlint.project.outlines import Outline
 from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
 _FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS, TRAINING_CALLS
+from tfnanlint.project.outline_entries import Definition, Import, Store, Use
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import blocks_of, nodes_in
 
@@ -56,75 +57,6 @@ _SIGNS: Final = {
     "gets": re.compile(rf"\b(?:{'|'.join(_GETTERS)}|Fire)\b"),
     "starts_main": re.compile(r"app\.run\b"),
 }
-
-
-class Definition:
-    """A function or class of a file. `parent` is the qualified name of what it stands in, `bases`
-    are the names that a class inherits from, each with the package that it is imported from.
-    `is_open` says that code calls it that is not seen: a decorator or a metaclass has it.
-    """
-
-    __slots__ = ("name", "parent", "is_class", "bases", "is_open")
-
-    def __init__(self, name: str, parent: str, is_class: bool):
-        self.name = name
-        self.parent = parent
-        self.is_class = is_class
-        self.bases: list[tuple[str, str]] = []
-        self.is_open = False
-
-
-class Import:
-    """A name that a file imports: `from .nets.core import build as make` has the level 1, the words
-    `nets` and `core`, the name `build`, and is bound to `make`. A plain `import` has no name, and
-    one of all that a module has the name "*".
-    """
-
-    __slots__ = ("level", "words", "name", "bound")
-
-    def __init__(self, level: int, words: tuple[str, ...], name: str, bound: str):
-        self.level = level
-        self.words = words
-        self.name = name
-        self.bound = bound
-
-
-class Use:
-    """Where a name is loaded: in which definition, as an attribute or not, and of which imported
-    package, "" where it is of none. `root` is the name of which it is an attribute, if of a name,
-    `node` what stands there and `call` the call of it.
-    """
-
-    __slots__ = ("owner", "is_attribute", "package", "root", "node", "call")
-
-    def __init__(
-        self,
-        owner: str,
-        is_attribute: bool,
-        package: str,
-        node: ast.expr | None = None,
-        call: ast.Call | None = None,
-    ):
-        self.owner = owner
-        self.is_attribute = is_attribute
-        self.package = package
-        base = node.value if isinstance(node, ast.Attribute) else None
-        self.root = base.id if isinstance(base, ast.Name) else ""
-        self.node = node
-        self.call = call
-
-
-class Store:
-    """Where an attribute is assigned: in which definition, of what, and what it becomes, None where
-    that is not written there.
-    """
-
-    __slots__ = ("owner", "target", "value")
-
-    def __init__(self, owner: str, target: ast.Attribute, value: ast.expr | None):
-        self.owner = owner
-        self.target = target
-        self.value = value
 
 
 class Outline:
@@ -271,7 +203,8 @@ class Outline:
         if "__all__" not in self.text or not self._is("lists_exports"):
             return False
         listed = _listed(self.tree) if self.text.count("__all__") == 1 else None
-        return listed is None or name.partition(".")[0] in ("", *listed)
+        outer = name.partition(".")[0]
+        return listed is None or not outer or outer in listed
 
     @property
     def looks_up(self) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from tfnanlint.conventions.files import holds_tests, is_below_tests
-from tfnanlint.project.outlines import Import, Outline
+from tfnanlint.project.outline_entries import Import
+from tfnanlint.project.outlines import Outline
 
 INIT: Final = "__init__.py"
 # Words by which a file may import modules of computed names, or load such attributes, each with

@@ -14,7 +14,8 @@ from typing import Final
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.choices import Choices
 from tfnanlint.project.names import Names, Node, TooMany
-from tfnanlint.project.outlines import TOP, Definition, Outline, is_case, is_main
+from tfnanlint.project.outline_entries import Definition
+from tfnanlint.project.outlines import TOP, Outline, is_case, is_main
 from tfnanlint.project.programs import INIT, Program
 from tfnanlint.syntax.access_paths import is_special
 
