@@ -76,8 +76,8 @@ def test_the_closing_lines_count_what_was_read(shell):
     shell.write("b.py", "import torch\n")
     shell.write("c.py", "import tensorflow\nprint 'a'\n")
     text = shell.check().text
-    assert "Found 1 error (3 files read, 1 uses TensorFlow or Keras).\n" in text
-    assert "Not run: 1 rule in preview (`--preview`).\nNot checked: 1 file.\n" in text
+    assert "Found 1 error (3 files read, 2 use TensorFlow or Keras).\n" in text
+    assert "Checked in part: 1 file with a syntax error.\n" in text
     os.unlink(shell.directory / "c.py")
     assert shell.check("--preview").text == (
         "All checks passed! (2 files read, 1 uses TensorFlow or Keras)\n"

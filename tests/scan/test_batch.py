@@ -89,7 +89,7 @@ def test_what_cannot_be_checked_is_told():
     }
     rows = list(lint([Repository("mixed", sources, {"lost.py": "the object is missing"})]))
     assert files(rows) == {
-        "broken.py": ("failed", "syntax error: '(' was never closed"),
+        "broken.py": ("failed", "syntax error: '(' was never closed; line 2 is not checked"),
         "plain.py": ("irrelevant", ""),
         "large.py": ("skipped", "larger than max-file-size (3145741 bytes)"),
         "lost.py": ("skipped", "the object is missing"),

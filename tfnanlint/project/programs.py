@@ -112,7 +112,8 @@ class Program:
         """The files in whose text a word stands: only these may use it."""
         paths = self._holding.get(word)
         if paths is None:
-            plain, whole = word.encode(), re.compile(rb"\b%s\b" % re.escape(word).encode())
+            plain = os.fsencode(word)
+            whole = re.compile(rb"\b%s\b" % re.escape(plain))
             paths = self._holding[word] = [
                 path
                 for path, data in self.texts.items()
@@ -122,14 +123,14 @@ class Program:
 
     def defining(self, name: str) -> list[str]:
         """The files that may define a class of a name, as their text tells."""
-        stated = re.compile(rb"\bclass\s+%s\b" % re.escape(name.encode()))
+        stated = re.compile(rb"\bclass\s+%s\b" % re.escape(os.fsencode(name)))
         return [path for path in self.holding(name) if stated.search(self.texts[path]) is not None]
 
     def may_import(self, stem: str) -> list[str]:
         """The files that may import what has a name, as their text tells."""
         paths = self._importing.get(stem)
         if paths is None:
-            plain = stem.encode()
+            plain = os.fsencode(stem)
             named = re.compile(_IMPORTING % {b"stem": re.escape(plain)})
             paths = self._importing[stem] = [
                 path
@@ -219,7 +220,7 @@ class Program:
         """Whether a name stands in quotes somewhere, by itself or behind those of modules."""
         known = self._written.get(name)
         if known is None:
-            quoted = re.compile(_QUOTED % re.escape(name.encode()))
+            quoted = re.compile(_QUOTED % re.escape(os.fsencode(name)))
             known = any(quoted.search(self.texts[path]) for path in self.holding(name))
             self._written[name] = known
         return known

@@ -535,8 +535,16 @@ class Reach:
         return computed and not named and not self.acts(statement.value, site.point)
 
     def _changes_below(self, statement: ast.Assign, edits: Sequence[Edit]) -> bool:
-        below = (statement.end_lineno or statement.lineno) + 1
-        return any(self.source.position(edit.span.start)[0] == below for edit in edits)
+        """Whether one of some edits changes the line below a statement, and more lines stand below
+        that one without a blank line between: a comment above them is one of all.
+        """
+        row = statement.end_lineno or statement.lineno
+        if row + 2 > len(self.source.line_starts):
+            return False
+        lines = [self.source.line_text(below) for below in (row + 1, row + 2)]
+        if any(_indent_of(line) != statement.col_offset for line in lines):
+            return False
+        return any(self.source.position(edit.span.start)[0] == row + 1 for edit in edits)
 
     def acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they
@@ -1027,3 +1035,9 @@ def _is_read_elsewhere(name: str, scope: ast.AST) -> bool:
         ):
             return True
     return False
+
+
+def _indent_of(line: str) -> int:
+    """The columns before what a line holds; -1 of a blank line."""
+    text = line.lstrip(" ")
+    return len(line) - len(text) if text.strip() else -1
