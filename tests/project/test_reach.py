@@ -170,12 +170,20 @@ def test_a_module_that_nothing_imports_beside_one_that_is_imported(folder):
     assert reason(folder, "utils/old.py", {**files, "utils/old.py": script}) == ""
 
 
+NEVER = "nothing in this program calls `risky`"
+
+
 @pytest.mark.parametrize(
     ("bases", "main", "why"),
     [
-        ("", "Model()", "nothing in this program calls `risky`"),
+        ("", "Model()", NEVER),
         ("", "Model().risky(1)", ""),
         ("", "getattr(Model(), input())(1)", ""),
+        ("", "[getattr(Model(), name) for name in ('safe', 'risky')]", ""),
+        ("", "[getattr(Model(), name) for name in ('safe', 'calm')]", NEVER),
+        ("metaclass=abc.ABCMeta", "Model()", NEVER),
+        ("abc.ABC", "Model()", NEVER),
+        ("metaclass=gpflow.Meta", "Model()", ""),  # may call it, for all that is known
         ("", "print(1)", "nothing in this program calls `Model`"),
         ("tf.keras.Model", "Model()", "nothing in this program calls `risky`"),
         ("gpflow.Model", "Model()", ""),  # a hook, for all that is known
@@ -183,7 +191,7 @@ def test_a_module_that_nothing_imports_beside_one_that_is_imported(folder):
     ],
 )
 def test_methods(folder, bases, main, why):
-    text = "import gpflow\n" + METHOD.format(bases) + MAIN.format(main)
+    text = "import abc, gpflow\n" + METHOD.format(bases) + MAIN.format(main)
     assert reason(folder, "train.py", {"train.py": text}) == why
 
 

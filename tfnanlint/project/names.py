@@ -15,6 +15,8 @@ from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
 _FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
 _SETTING: Final = re.compile(rb"\b(?:setattr|__dict__|(?<![\w.])vars)\b")
+# Bases and metaclasses that call no method by its name.
+_INERT: Final = frozenset(("object", "type", "ABC", "ABCMeta"))
 MAX_FILES: Final = 64  # others that are read for one answer: what more may lead to is not judged
 
 Node = tuple[str, str]  # a file, and the qualified name of a definition in it, or `TOP`
@@ -157,7 +159,7 @@ class Names:
         if definition.is_open:
             return True
         for base, package in definition.bases:
-            if base == "object":
+            if base in _INERT:
                 continue
             if package and not self.is_own(package):
                 if package not in _FRAMEWORKS or method.startswith("_"):

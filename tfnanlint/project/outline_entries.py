@@ -10,7 +10,8 @@ import ast
 class Definition:
     """A function or class of a file. `parent` is the qualified name of what it stands in, `bases`
     are the names that a class inherits from, each with the package that it is imported from.
-    `is_open` says that code calls it that is not seen: a decorator or a metaclass has it.
+    A metaclass counts as a base.
+    `is_open` says that code calls it that is not seen: a decorator has it.
     """
 
     __slots__ = ("name", "parent", "is_class", "bases", "is_open")

@@ -38,7 +38,7 @@ _FINDERS: Final = _MODULE_FINDERS | frozenset(
 _NOTHING: Final[frozenset[str]] = frozenset()
 # By the name of what is called, the flags of an outline that the call sets.
 _SAID: Final = {name: frozenset(("finds",)) for name in _FINDERS} | {
-    "Fire": frozenset(("finds", "gets"))  # the command line names a method
+    "Fire": frozenset(("finds", "gets", "gets_any"))  # the command line names a method
 }
 _HEIRS: Final = "__init_subclass__"  # a class that knows all that inherit from it
 # Calls that look names of their own file up.
@@ -46,15 +46,18 @@ _LOOKUPS: Final = frozenset("globals eval exec locals".split())
 _GETTERS: Final = frozenset("getattr hasattr attrgetter methodcaller".split())
 _RUNNERS: Final = "app.run"  # calls `main` of the script
 _MAIN: Final = "main"
+_METACLASS: Final = "metaclass"
 _CASE: Final = "TestCase"  # the end of the name of a class whose heirs a runner of tests finds
 
 
+_GETTING: Final = re.compile(rf"\b(?:{'|'.join(_GETTERS)}|Fire)\b")
 # By a flag of an outline, the text that stands in the statements which may set it.
 _SIGNS: Final = {
     "lists_exports": re.compile(r"\b__all__\b"),
     "looks_up": re.compile(rf"\b(?:{'|'.join((*_LOOKUPS, 'vars'))})\b"),
     "finds": re.compile(rf"\b(?:{'|'.join(_FINDERS)})\b"),
-    "gets": re.compile(rf"\b(?:{'|'.join(_GETTERS)}|Fire)\b"),
+    "gets": _GETTING,
+    "gets_any": _GETTING,
     "starts_main": re.compile(r"app\.run\b"),
 }
 
@@ -162,8 +165,10 @@ class Outline:
                     waiting += [(inner, owner, of_class) for inner in blocks_of(node)]
         for node, name in classes:
             definition = self.definitions[name]
-            definition.bases += [(leaf(base), self._package(base)) for base in node.bases]
-            definition.is_open = definition.is_open or bool(node.keywords)
+            metaclasses = [one.value for one in node.keywords if one.arg == _METACLASS]
+            above = [*node.bases, *metaclasses]
+            definition.bases += [(leaf(base), self._package(base)) for base in above]
+            definition.is_open = definition.is_open or len(node.keywords) > len(metaclasses)
 
     def _define(self, node: Any, parent: str) -> str:
         name = f"{parent}.{node.name}" if parent else node.name
@@ -235,6 +240,14 @@ class Outline:
     def gets(self) -> bool:
         """Whether it finds attributes by text that is computed."""
         return self._is("gets")
+
+    @property
+    def gets_any(self) -> bool:
+        """Whether it finds attributes by text that comes from outside or is put together: what is
+        typed, an option, `"fit_" + name`. A variable that names one holds a name that is written
+        somewhere, as that of a loop over names does.
+        """
+        return self._is("gets_any")
 
     @property
     def starts_main(self) -> bool:
@@ -403,6 +416,8 @@ class Outline:
                 self._use(part, owner, True, "")
         elif len(node.args) < 2 or not self._is_found_module(node.args[0]):
             self._flags.add("gets")
+            if not isinstance(sought, ast.Name):
+                self._flags.add("gets_any")
 
     def _is_found_module(self, node: ast.expr) -> bool:
         """Whether an expression is a module that a call finds by a computed name, or a name that

@@ -253,6 +253,16 @@ class Program:
         return known
 
     @property
+    def gets_any_attribute(self) -> bool:
+        """Whether some file loads an attribute by a name that may be written nowhere."""
+        known = self._flags.get("gets_any")
+        if known is None:
+            known = self._flags["gets_any"] = any(
+                self.outline(path).gets_any for path in self._with(_GETTING)
+            )
+        return known
+
+    @property
     def copies_attributes(self) -> bool:
         """Whether some file may take all attributes of an object at once, as the text tells."""
         known = self._flags.get("copies")

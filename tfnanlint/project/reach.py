@@ -257,14 +257,21 @@ class Reach:
         """Whether code that does not load the name of a definition may have it all the same."""
         if self._names.outline(path).looks_up:
             return True
-        if self._names.is_method(
-            path, definition
-        ):  # who finds a module has none of an object in it
-            return self._program.gets_attributes
+        if self._names.is_method(path, definition):
+            return self._may_get(definition.name)
         return definition.parent == TOP and (
             self._names.may_find(path)
             or self._names.is_written(definition.name)
             or self._is_handed_on(path, definition.name)
+        )
+
+    def _may_get(self, method: str) -> bool:
+        """Whether computed text may get a method of an object: text from outside or that is put
+        together any, a variable one whose name the program has in quotes.
+        """
+        program = self._program
+        return program.gets_any_attribute or (
+            program.gets_attributes and program.is_written(method)
         )
 
     def _is_handed_on(self, path: str, name: str, seen: tuple[str, ...] = ()) -> bool:
