@@ -14,7 +14,7 @@ from tfnanlint.project.outlines import Outline
 from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
 _FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
-_SETTING: Final = re.compile(rb"\b(?:setattr|__dict__|(?<![\w.])vars)\b")
+_SETTING: Final = re.compile(r"\b(?:setattr|__dict__|(?<![\w.])vars)\b")
 # Bases and metaclasses that call no method by its name.
 _INERT: Final = frozenset(("object", "type", "ABC", "ABCMeta"))
 MAX_FILES: Final = 64  # others that are read for one answer: what more may lead to is not judged
@@ -191,7 +191,8 @@ class Names:
 
     def sets_by_text(self, path: str) -> bool:
         """Whether a file may assign attributes by names that are computed."""
-        return _SETTING.search(self._program.texts[path]) is not None
+        outline = self.outline(path)
+        return outline.is_words or _SETTING.search(outline.text) is not None
 
     def uses_of(self, node: Node, definition: Definition) -> Iterator[tuple[str, Use]]:
         """Where the files of the program load the name of a definition, for what it may be."""

@@ -183,7 +183,7 @@ class Program:
         return (
             root != own
             and (*own, words[0]) in self._modules
-            and b"sys.path" not in self.texts[importer]
+            and b"sys.path" not in self.texts.get(importer, b"")
             and not self._is_imported(importer)
         )
 
