@@ -107,13 +107,14 @@ Good:
 CUT_SHORT = Notice(
     "TFN004",
     "cut-short",
-    """The analysis of some functions was cut short: to go on would cost more than a file may.
+    """The analysis of some functions, or of the end of a file, was cut short: to go on would cost \
+more than a file may.
 
-What is found in these functions holds, but something may be missing. \
+What is found there holds, but something may be missing. \
 This finding is a note: it does not make a run fail and
 cannot be switched off. Reports for people say the same in their last lines. \
 A function that is shorter, or calls fewer others,
-is followed to its end.
+is followed to its end; a file is judged to its end if it has at most 1,000 places with findings.
 """,
 )
 
