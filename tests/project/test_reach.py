@@ -111,6 +111,7 @@ def test_a_runner_calls_main(folder):
         ("import numpy as np\n" + USES + "    np.risky(1)\n", True),
         ("print 'Python 2'\n" + USES + "    live(2)\n", True),
         ("print 'Python 2'\n" + USES + "    losses.risky(2)\n", False),
+        ("print 'Python 2'\nfrom losses import risky as f\n" + MAIN.format("f(1)"), False),
     ],
 )
 def test_other_files_may_call_it(folder, use, found):
@@ -193,6 +194,35 @@ NEVER = "nothing in this program calls `risky`"
 def test_methods(folder, bases, main, why):
     text = "import abc, gpflow\n" + METHOD.format(bases) + MAIN.format(main)
     assert reason(folder, "train.py", {"train.py": text}) == why
+
+
+@pytest.mark.parametrize(("base", "why"), [("tf.keras.layers.Layer", ""), ("object", "call")])
+def test_a_framework_calls_what_a_mixin_has(folder, base, why):
+    net = f"\n\nclass Net(Model, {base}):\n    pass\n"
+    text = METHOD.format("").replace("risky", "call") + net + MAIN.format("Net()")
+    reasons = reason(folder, "train.py", {"train.py": text})
+    assert reasons == (f"nothing in this program calls `{why}`" if why else "")
+
+
+def test_a_file_may_be_named_in_a_text(folder):
+    alone = {"losses.py": HEAD + RISKY + LIVE, "train.py": MAIN.format("print(1)")}
+    named = {**alone, "train.py": MAIN.format("Trainer(module_file='code/losses.py').run()")}
+    assert reason(folder, "losses.py", alone) != ""
+    assert reason(folder, "losses.py", named) == ""
+
+
+def test_files_that_import_all_of_one_another_take_little_time(folder):
+    """Each way through them was followed, four times as many for each file more."""
+    stars = {
+        f"m{index}.py": HEAD + "".join(f"from m{each} import *\n" for each in range(index))
+        for index in range(1, 24)
+    }
+    files = {
+        **stars,
+        "m0.py": HEAD + RISKY + LIVE,
+        "train.py": "import m23\n" + MAIN.format("m23.live(1)"),
+    }
+    assert reason(folder, "m0.py", files) == "nothing in this program calls `risky`"
 
 
 @pytest.mark.parametrize("hook", ["call", "on_epoch_end", "update_state", "_forward"])

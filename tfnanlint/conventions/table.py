@@ -342,7 +342,7 @@ CONVENTIONS: Final = (
     Convention(
         files.takes_no_gradient,
         "what is imported from a distribution takes no gradient of what the program computes",
-        "it is no library for training, and knows no functions of TensorFlow that it could train",
+        "what of it trains models of Keras has a name by which `takers_of_gradients` knows it",
     ),
     # Texts
     Convention(

@@ -215,7 +215,10 @@ _WORD = re.compile(rb"\w+")
 _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|tool\.flit)", re.M)
 _MODULES = re.compile(rb"\b(?:packages|py_modules|package_dir|find_packages|name)\s*=")
 _NAMES = re.compile(r"[^\W\d]\w*")
-_IMPORT_ROW = re.compile(r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t][^\n;]*$", re.M)
+# which uses nothing; but what it imports under another name goes on under that
+_IMPORT_ROW = re.compile(
+    r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t](?![^\n;]*\bas\b)[^\n;]*$", re.M
+)
 _INIT = "__init__.py"
 _FOUND_PACKAGES = re.compile(
     rb"\bpackages\s*=\s*[\w.]*\bfind_packages\(\s*(?:exclude\s*=\s*[(\[][^()\[\]]*[)\]]\s*)?\)\s*[,)]"

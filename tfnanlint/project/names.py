@@ -64,7 +64,9 @@ class Names:
         """Whether a file may be found without an import statement that names it: by text that is
         written for it, or, if no statement names it, by text that is computed.
         """
-        if self._program.may_find(path) or self.is_written(stem_of(path)):
+        if self._program.may_find(path) or self._program.names_file(path):
+            return True
+        if self.is_written(stem_of(path)):
             return True
         return self._program.finds_any and not any(True for _ in self.importers(path))
 
@@ -72,27 +74,35 @@ class Names:
         """Whether modules are found by computed text, and a name stands in a text."""
         return self._program.finds_any and self._program.is_written(name)
 
-    def may_have(self, path: str, name: str, home: str, seen: tuple[str, ...] = ()) -> bool:
+    def may_have(self, path: str, name: str, home: str) -> bool:
         """Whether a name of a module may be what another one defines under that name."""
-        if path == home or path in seen:
-            return True
-        outline = self.outline(path)
-        if outline.is_words:
-            return name in outline.imported
-        importing = [one for one in outline.imports if one.name in (name, "*")]
-        if name in outline.definitions and all([one.name == "*" for one in importing]):
-            return False  # its own
-        return any([self._may_hand(path, one, name, home, (*seen, path)) for one in importing])
+        waiting, seen = [path], {path}
+        for module in waiting:  # it grows on the way
+            if module == home:
+                return True
+            outline = self.outline(module)
+            if outline.is_words:
+                if name in outline.imported:
+                    return True
+                continue
+            importing = [one for one in outline.imports if one.name in (name, "*")]
+            if name in outline.definitions and all([one.name == "*" for one in importing]):
+                continue  # its own
+            for imported in importing:
+                modules = self._program.modules(module, imported, imported.words)
+                if imported.name == name and self._is_unseen(imported, modules, seen):
+                    return True
+                waiting += [one for one in modules if one not in seen]
+                seen.update(modules)
+        return False
 
-    def _may_hand(
-        self, path: str, imported: Import, name: str, home: str, seen: tuple[str, ...]
-    ) -> bool:
-        """Whether what a file imports under a name may be what another one defines so."""
-        modules = self._program.modules(path, imported, imported.words)
-        if not modules:
-            is_own = not imported.words or self.is_own(imported.words[0])
-            return imported.name == name and is_own
-        return any([self.may_have(one, name, home, seen) for one in modules])
+    def _is_unseen(self, imported: Import, modules: list[str], seen: set[str]) -> bool:
+        """Whether a name is imported from a module of the program that is not found: of those that
+        lead back to themselves another one is meant.
+        """
+        if modules:
+            return not seen.isdisjoint(modules)
+        return not imported.words or self.is_own(imported.words[0])
 
     def definition(self, node: Node) -> Definition | None:
         return self.outline(node[0]).definitions.get(node[1])
@@ -146,10 +156,24 @@ class Names:
                 yield file, name
 
     def may_base_call(self, path: str, name: str, method: str) -> bool:
-        """Whether a class inherits from one that no file of the program defines, and that may call
-        a method by its name.
+        """Whether a class, or one that inherits from it, has a base that no file of the program
+        defines, and that may call a method by its name: `class Net(Mixin, keras.layers.Layer)`.
         """
-        return self._may_base_call(path, name, method, set())
+        family: list[Node] = [(path, name)]
+        for node in family:  # it grows on the way
+            family += [heir for heir in self._heirs(node) if heir not in family]
+        seen: set[Node] = set()
+        return any([self._may_base_call(*node, method, seen) for node in family])
+
+    def _heirs(self, owner: Node) -> list[Node]:
+        """The classes that inherit from one of a name, whichever that is."""
+        simple = owner[1].rpartition(".")[2]
+        return [
+            (path, qualified)
+            for path in self._program.holding(simple)
+            for qualified, definition in self.outline(path).definitions.items()
+            if definition.is_class and any(base == simple for base, _ in definition.bases)
+        ]
 
     def _may_base_call(self, path: str, name: str, method: str, seen: set[Node]) -> bool:
         definition = self.definition((path, name))

@@ -112,7 +112,7 @@ class Program:
         """The files in whose text a word stands: only these may use it."""
         paths = self._holding.get(word)
         if paths is None:
-            plain = os.fsencode(word)
+            plain = _bytes_of(word)
             whole = re.compile(rb"\b%s\b" % re.escape(plain))
             paths = self._holding[word] = [
                 path
@@ -123,14 +123,14 @@ class Program:
 
     def defining(self, name: str) -> list[str]:
         """The files that may define a class of a name, as their text tells."""
-        stated = re.compile(rb"\bclass\s+%s\b" % re.escape(os.fsencode(name)))
+        stated = re.compile(rb"\bclass\s+%s\b" % re.escape(_bytes_of(name)))
         return [path for path in self.holding(name) if stated.search(self.texts[path]) is not None]
 
     def may_import(self, stem: str) -> list[str]:
         """The files that may import what has a name, as their text tells."""
         paths = self._importing.get(stem)
         if paths is None:
-            plain = os.fsencode(stem)
+            plain = _bytes_of(stem)
             named = re.compile(_IMPORTING % {b"stem": re.escape(plain)})
             paths = self._importing[stem] = [
                 path
@@ -220,10 +220,20 @@ class Program:
         """Whether a name stands in quotes somewhere, by itself or behind those of modules."""
         known = self._written.get(name)
         if known is None:
-            quoted = re.compile(_QUOTED % re.escape(os.fsencode(name)))
+            quoted = re.compile(_QUOTED % re.escape(_bytes_of(name)))
             known = any(quoted.search(self.texts[path]) for path in self.holding(name))
             self._written[name] = known
         return known
+
+    def names_file(self, path: str) -> bool:
+        """Whether a text in some other file is the path of a file: `module_file="trainer.py"`."""
+        name = os.path.basename(path)
+        named = re.compile(rb"['\"][^'\"\n]*(?<!\w)%s['\"]" % re.escape(_bytes_of(name)))
+        return any(
+            named.search(self.texts[one]) is not None
+            for one in self.holding(stem_of(path))
+            if one != path
+        )
 
     @property
     def finds_any(self) -> bool:
@@ -288,6 +298,11 @@ def _stands(word: bytes, behind: re.Pattern[bytes], data: bytes) -> bool:
             return True
         place = data.find(word, end)
     return False
+
+
+def _bytes_of(word: str) -> bytes:
+    """A word as it stands in a file, which may be the name of a file that is no UTF-8."""
+    return word.encode("utf-8", "surrogateescape")
 
 
 def stem_of(path: str) -> str:
