@@ -274,21 +274,21 @@ class Reach:
             program.gets_attributes and program.is_written(method)
         )
 
-    def _is_handed_on(self, path: str, name: str, seen: tuple[str, ...] = ()) -> bool:
+    def _is_handed_on(self, path: str, name: str) -> bool:
         """Whether a file hands on a module that has a name, of which others may take what they
         want, or looks names of imported modules up; or a package offers it in its `__init__.py`.
         """
-        for importer in self._names.importers(path):
-            outline = self._names.outline(importer)
-            if outline.looks_up or self._names.hands_on(importer, path):
-                return True
-            is_named = any([one.name == name for one in outline.imports])
-            if is_named and os.path.basename(importer) == INIT:
-                return True
-            if importer in seen or not self._names.may_have(importer, name, path):
-                continue
-            if self._is_handed_on(importer, name, (*seen, path)):
-                return True
+        modules = [path]
+        for module in modules:  # it grows on the way
+            for importer in self._names.importers(module):
+                outline = self._names.outline(importer)
+                if outline.looks_up or self._names.hands_on(importer, module):
+                    return True
+                is_named = any([one.name == name for one in outline.imports])
+                if is_named and os.path.basename(importer) == INIT:
+                    return True
+                if importer not in modules and self._names.may_have(importer, name, module):
+                    modules.append(importer)
         return False
 
     # In words
