@@ -23,6 +23,13 @@ written out is reported too, and so is `tf.math.log(tf.cosh(x))`, which is
 `tf.math.softplus(2.0 * x) - x - math.log(2.0)`. Nothing is reported where the maximum is subtracted
 by hand, or where the exponents are known to be small.
 
+For `tf.math.log(tf.exp(u) + tf.exp(v))` there is no fix, because the shapes of `u` and `v` are not
+known: where they have the same shape, write `tf.reduce_logsumexp(tf.stack([u, v]), axis=0)`, else
+bring them to one with `tf.broadcast_to` first. `tf.math.softplus(u - v) + v` is no replacement: for
+`u = 3` and a masked `v = -1e9` it is 0 instead of 3, and for `v = -inf` it is NaN. Nor is
+`tf.maximum(u, v) + tf.math.softplus(-tf.abs(u - v))`: where `u` and `v` are equal, it gives all of
+the gradient to one of them. Only for `tf.exp(x) + tf.exp(-x)` the fix is a softplus.
+
 See also: https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
 
 Seen in the wild:
@@ -157,26 +164,30 @@ def check_written_out(log: Site, here: Context) -> Iterator[Finding]:
         "x",
         "logarithm of a sum of exponentials: inf once one overflows, and its gradient NaN",
         Certainty.MAY,
-        of_two(log, exponentials, here),
+        of_opposites(log, exponentials, here),
     )
 
 
-def of_two(log: Site, exponentials: list[Site], here: Context) -> list[Fix]:
-    """Softplus for `exp(x) + exp(y)`: its derivative is finite everywhere."""
+def of_opposites(log: Site, exponentials: list[Site], here: Context) -> list[Fix]:
+    """Softplus for `exp(x) + exp(-x)`: its derivative is finite everywhere."""
+    here.no_fix = "if the exponents have the same shape, stack them for tf.reduce_logsumexp"
     total = log.value("x").origin
     if not isinstance(total, Site) or total.op.name != "tf.add":
         return []
     summands = [total.value(param).origin for param in ("x", "y")]
     if summands != exponentials or not all(exp.complete for exp in exponentials):
         return []
-    keep: dict[str, Any] = dict(title="use softplus", claim=Claim.EQUAL)
     for plain, partner in (exponentials, exponentials[::-1]):
         minus = here.made_by(partner.value("x"), "tf.negative", aligned=True)
         if minus is not None and same(minus.value("x"), plain.value("x")):
-            x = argument(plain, "x", "exponent")
-            return here.rewrite(log, "tf.math.softplus(2.0 * {x}) - {x}", x=x, **keep)
-    x, y = (argument(exp, "x", name) for exp, name in zip(exponentials, ("exponent", "other")))
-    return here.rewrite(log, "tf.math.softplus({x} - {y}) + {y}", x=x, y=y, **keep)
+            return here.rewrite(
+                log,
+                "tf.math.softplus(2.0 * {x}) - {x}",
+                title="use softplus",
+                claim=Claim.EQUAL,
+                x=argument(plain, "x", "exponent"),
+            )
+    return []
 
 
 def check_cosh(log: Site, here: Context) -> Iterator[Finding]:

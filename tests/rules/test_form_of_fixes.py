@@ -173,6 +173,18 @@ def test_the_score_of_an_inner_layer_gets_no_sigmoid():
     assert 'scores = Dense(1, activation="softmax")' in after and "sigmoid" in after
 
 
+def test_a_sum_of_two_exponentials_of_any_shapes_has_no_fix():
+    text = """
+        import tensorflow as tf
+
+        def masked(u, v, keep):
+            v = tf.where(keep, v, -1e9)
+            return tf.math.log(tf.exp(u) + tf.exp(v))
+    """
+    assert "tf.reduce_logsumexp" in why_none(text, "TFN305")
+    assert fixed(text) == textwrap.dedent(text)
+
+
 def test_fixed_data_get_no_ridge():
     text = """
         import numpy as np
