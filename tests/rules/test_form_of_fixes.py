@@ -240,6 +240,37 @@ def test_a_second_name_says_whose_it_is():
     assert "p_logits = tf.matmul(x, x)" in fixed(text)
 
 
+@pytest.mark.parametrize(
+    "comment, goes",
+    [
+        ("(batch, n)", True),
+        ("[None, 2 * n, -1]", True),
+        ("(?, ..., 3)", True),
+        ("(x.shape, )", True),
+        ("()", True),
+        ("(do not remove: see Smith 2019, eq. 3)", False),
+        ("[n]", True),
+        ("(4)", True),
+        ("(do not remove)", False),
+        ("(unused)", False),
+        ("[noqa: E501]", False),
+        ("(-2, x + 1)", False),
+    ],
+)
+def test_only_the_comment_of_a_shape_goes_with_its_statement(comment, goes):
+    text = f"""
+        import tensorflow as tf
+
+        def f(x, y):
+            p = tf.nn.softmax(x)  # {comment}
+            z = y * 2.0
+            return -tf.reduce_sum(z * tf.math.log(p))
+    """
+    after = fixed(text)
+    assert "log_softmax(x)" in after
+    assert (f"p = tf.nn.softmax(x)  # {comment}" in after) is not goes
+
+
 def test_the_shape_of_a_value_goes_with_it():
     text = """
         import tensorflow as tf

@@ -19,7 +19,10 @@ _SECOND_VERSION: Final = (
     r"\bcompat\b|\btf\.(?:function|GradientTape|Module|keras|data\.experimental|random\.\w+)\b|"
     r"\btensorflow\.keras\b|\btensorflow_(?:addons|probability)\b"
 )
-_SHAPE: Final = r"#\s*(?:\([^()]*\)|\[[^\[\]]*\])"
+_AXIS: Final = r"(?:[A-Za-z_][\w.]*|\d+)"
+_AXES: Final = rf"(?:-1|\?|\.\.\.|{_AXIS}(?:\s*\*\s*{_AXIS})*)"
+_AXES_LISTED: Final = rf"\s*(?:{_AXES}\s*(?:,\s*{_AXES}\s*)*,?\s*)?"
+_SHAPE: Final = rf"#\s*(?:\((?!\s*[A-Za-z_]\w*\s*\)){_AXES_LISTED}\)|\[{_AXES_LISTED}\])"
 _LOGITS: Final = r"(?<!from_)logit"
 _NETWORK: Final = (
     r"\b(?:Sequential|Model|Dense|Conv\dD\w*|LSTM|GRU|Embedding|dense|conv\dd|fully_connected|"
@@ -76,7 +79,9 @@ def speaks_of_logits(text: str) -> bool:
 
 
 def tells_shape(comment: str) -> bool:
-    """Whether a comment only says which shape a value has: `# (batch, 1)`, `# [n, k]`."""
+    """Whether a comment only says which shape a value has: `# (batch, 1)`, `# [2 * n, None]`; a
+    word in parentheses is none.
+    """
     return re.fullmatch(_SHAPE, comment.strip()) is not None
 
 
