@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from tfnanlint.diagnostics.findings import Certainty
+import pytest
+
+from tfnanlint.diagnostics.findings import Certainty, Claim
 from tfnanlint.pipeline.analysis import analyse
 from tfnanlint.rule.registry import Rule
 from tfnanlint.syntax.source import Source
@@ -37,3 +39,24 @@ def test_another_statement_is_asked_where_it_stands():
 
     analyse(Source("twice.py", TWICE), [Rule("TFN000", "probe", ("tf.math.log",), ask, "")])
     assert sorted(set(bounds)) == [(7, 7, 0.0), (7, 9, 2.0), (9, 7, 0.0), (9, 9, 2.0)]
+
+
+@pytest.mark.parametrize("first", [Claim.SHIFTED, Claim.EQUAL])
+def test_weak_evidence_leaves_the_exact_fixes(first):
+    """Whatever fix the rule offers first."""
+
+    def ask(site, here):
+        claims = (first, *{Claim.SHIFTED, Claim.EQUAL} - {first})
+        fixes = [
+            fix
+            for claim in claims
+            for fix in here.rewrite(
+                site, "tf.math.log1p({x})", title=claim.value, claim=claim, x=site.args["x"]
+            )
+        ]
+        yield here.finding(site, "x", "", Certainty.MAY, fixes, kind="tensorflow-1-only")
+
+    probe = Rule("TFN000", "probe", ("tf.math.log",), ask, "")
+    text = "import tensorflow as tf\n\n\ndef f(z):\n    return tf.math.log(z)\n"
+    (finding,) = analyse(Source("weak.py", text), [probe])
+    assert [fix.title for fix in finding.fixes] == ["equal"] and not finding.no_fix

@@ -684,7 +684,6 @@ class Context:
             self.no_fix = "a fix would change a value that is only printed"
         elif weak:
             self.no_fix = f"a fix would change values, and {KINDS[weak].because}"
-            return exact if fixes[0].claim.safe else ()
         else:
             return fixes
         return exact
