@@ -94,7 +94,7 @@ def repairs(pair: Pairing, here: Context) -> list[Fix]:
     predictions, too.
     """
     if pair.site.op.name == COMPILE and pair.site.given("metrics"):
-        meant = texts.speaks_of_logits(here.source.text)
+        meant = texts.speaks_of_logits(here.source.code)
         if not meant:
             here.no_fix = "the metrics would get logits: give the last layer the activation"
             return activated(pair, here)

@@ -185,6 +185,14 @@ def test_a_sum_of_two_exponentials_of_any_shapes_has_no_fix():
     assert fixed(text) == textwrap.dedent(text)
 
 
+def test_prose_says_nothing_of_logits():
+    before = textwrap.dedent(
+        MODEL.format(units=5, name="y", loss="sparse_categorical_crossentropy", metric="accuracy")
+    )
+    after = fixed(before + "# not the logits\nLABEL = 'logits'\n")
+    assert "activation=" in after and "from_logits" not in after
+
+
 def test_fixed_data_get_no_ridge():
     text = """
         import numpy as np

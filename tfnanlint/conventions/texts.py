@@ -72,8 +72,8 @@ def may_be_first_version(text: str) -> bool:
 
 
 def speaks_of_logits(text: str) -> bool:
-    """Whether a file speaks of logits, other than by `from_logits=`: it means its outputs to be
-    such.
+    """Whether the names in a file speak of logits, other than by `from_logits=`: it means its
+    outputs to be such.
     """
     return re.search(_LOGITS, text, re.IGNORECASE) is not None
 
