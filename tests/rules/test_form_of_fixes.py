@@ -279,6 +279,19 @@ def test_only_the_comment_of_a_shape_goes_with_its_statement(comment, goes):
     assert (f"p = tf.nn.softmax(x)  # {comment}" in after) is not goes
 
 
+def test_a_second_name_says_nothing_twice():
+    text = """
+        import tensorflow as tf
+
+        def loss(x, y):
+            logits = x + y
+            logits = tf.nn.softmax(logits + y)
+            y = y + 1
+            return tf.reduce_mean(tf.math.log(logits)) + y
+    """
+    assert "logits_2 = logits + y" in fixed(text)
+
+
 def test_the_shape_of_a_value_goes_with_it():
     text = """
         import tensorflow as tf

@@ -723,13 +723,15 @@ class Reach:
 
     def _word(self, hole: Outside, statement: ast.stmt, used: list[str]) -> str:
         """A name for a hole: its word, or where that is taken that behind the name which the
-        statement assigns (`mlp_logits`).
+        statement assigns (`mlp_logits`), if this does not end with it.
         """
         word, scope = hole.word or "value", hole.point.scope.node
         name = self.fresh(word, scope, used)
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         owner = getattr(target, "attr", getattr(target, "id", ""))
-        return name if name == word or not owner else self.fresh(f"{owner}_{word}", scope, used)
+        if name == word or not owner or owner.endswith(word):
+            return name
+        return self.fresh(f"{owner}_{word}", scope, used)
 
     def _statement_of(self, hole: Outside) -> ast.stmt | None:
         """The assignment in which a hole is the first thing computed, always; None when there is no
