@@ -63,6 +63,7 @@ from tfnanlint.api import (
     Site,
     ast,
     last_layer,
+    leaf,
     loss_ranges,
     rule,
 )
@@ -78,6 +79,7 @@ RIGHT = {
 }
 MODELS = ("Model", "DNN")
 DENSE = ("Dense", "dense")
+GROUPS = (ast.List, ast.Tuple)
 COST = "the network changes: train it again"
 
 
@@ -146,30 +148,33 @@ def is_read_by_layer(layer: Site, here: Context) -> bool:
     """Whether the output of a layer goes on into another call than that of a model:
     `scores = Dense(1)(x)`, `Flatten()(scores)`.
     """
-    around = list(here.around(layer.node))
-    applied = around[0] if around else None
+    around = iter(here.around(layer.node))
+    applied = next(around, None)
     if not isinstance(applied, ast.Call) or applied.func is not layer.node:
         return False
-    outer = around[1] if len(around) > 1 else None
-    if isinstance(outer, ast.Call):
-        return name_of(outer.func) not in MODELS
-    target = outer.targets[0] if isinstance(outer, ast.Assign) else None
+    outer = next((node for node in around if not isinstance(node, (ast.keyword, *GROUPS))), None)
+    if isinstance(outer, ast.Assign):
+        outer = first_reader(outer.targets[0], layer, applied.lineno)
+    return isinstance(outer, ast.Call) and leaf(outer.func) not in MODELS
+
+
+def first_reader(target: ast.expr, layer: Site, row: int) -> ast.Call | None:
+    """The first call below a row of the function of a layer that takes the value of a name."""
     if not isinstance(target, ast.Name) or layer.point is None:
-        return False
-    readers = [
-        (outer, node)
-        for outer in ast.walk(layer.point.scope.node)
-        if isinstance(outer, ast.Call) and outer.lineno > applied.lineno
-        for node in outer.args
-        if isinstance(node, ast.Name) and node.id == target.id
+        return None
+    calls = [
+        node
+        for node in ast.walk(layer.point.scope.node)
+        if isinstance(node, ast.Call) and node.lineno > row and takes(node, target.id)
     ]
-    first = min(readers, key=lambda reader: reader[0].lineno, default=None)
-    return first is not None and name_of(first[0].func) not in MODELS
+    return min(calls, key=lambda call: call.lineno, default=None)
 
 
-def name_of(callee: ast.expr) -> str:
-    """The last name of a callee: `Model` of `keras.models.Model`."""
-    return getattr(callee, "attr", getattr(callee, "id", ""))
+def takes(call: ast.Call, name: str) -> bool:
+    """Whether a name is an argument of a call, or stands in a list that is."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    parts = [part for value in values for part in getattr(value, "elts", [value])]
+    return any(isinstance(part, ast.Name) and part.id == name for part in parts)
 
 
 def another(pair: Pairing, here: Context) -> list[Fix]:

@@ -96,6 +96,7 @@ from tfnanlint.rule import lost_epsilons as lost_epsilon_repairs
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import API_VERSION, Changed, Context, Part, rule
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.uses.uses import absorbed, decides, goes_into, never_reached
 from tfnanlint.values.value import (
     FLOATS,
@@ -167,6 +168,7 @@ __all__ = [
     "elements",
     "layer_names",
     "layer_outputs",
+    "leaf",
     "least_result",
     "linear",
     "logarithm_arguments",

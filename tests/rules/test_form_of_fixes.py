@@ -173,6 +173,44 @@ def test_the_score_of_an_inner_layer_gets_no_sigmoid():
     assert 'scores = Dense(1, activation="softmax")' in after and "sigmoid" in after
 
 
+@pytest.mark.parametrize(
+    "model", ["Model(x, scores)", "Model(inputs=x, outputs=scores)", "Model([x], [scores])"]
+)
+@pytest.mark.parametrize("between", ["", "Flatten()(scores)", "concatenate(inputs=[x, scores])"])
+def test_the_first_reader_of_a_score_says_whose_it_is(between, model):
+    text = f"""
+        from keras.layers import Dense, Flatten, concatenate
+        from keras.models import Model
+
+        def scored(x):
+            scores = Dense(1, activation="softmax")(x)
+            {between or "pass"}
+            return {model}
+    """
+    assert ("sigmoid" in fixed(text)) is not bool(between)
+
+
+def test_a_softmax_that_a_model_gets_by_its_keyword_gets_a_sigmoid():
+    text = """
+        from keras.layers import Dense, Flatten
+        from keras.models import Model
+
+        def scored(x):
+            scores = Dense(1, activation="softmax")(x)
+            model = Model(inputs=x, outputs=scores)
+            return model, Flatten()(scores)
+    """
+    assert "sigmoid" in fixed(text)
+
+
+def test_prose_says_nothing_of_logits():
+    before = textwrap.dedent(
+        MODEL.format(units=5, name="y", loss="sparse_categorical_crossentropy", metric="accuracy")
+    )
+    after = fixed(before + "# not the logits\nLABEL = 'logits'\n")
+    assert "activation=" in after and "from_logits" not in after
+
+
 def test_a_sum_of_two_exponentials_of_any_shapes_has_no_fix():
     text = """
         import tensorflow as tf
@@ -183,14 +221,6 @@ def test_a_sum_of_two_exponentials_of_any_shapes_has_no_fix():
     """
     assert "tf.reduce_logsumexp" in why_none(text, "TFN305")
     assert fixed(text) == textwrap.dedent(text)
-
-
-def test_prose_says_nothing_of_logits():
-    before = textwrap.dedent(
-        MODEL.format(units=5, name="y", loss="sparse_categorical_crossentropy", metric="accuracy")
-    )
-    after = fixed(before + "# not the logits\nLABEL = 'logits'\n")
-    assert "activation=" in after and "from_logits" not in after
 
 
 def test_fixed_data_get_no_ridge():
@@ -248,6 +278,19 @@ def test_a_second_name_says_whose_it_is():
     assert "p_logits = tf.matmul(x, x)" in fixed(text)
 
 
+def test_a_second_name_says_nothing_twice():
+    text = """
+        import tensorflow as tf
+
+        def loss(x, y):
+            logits = x + y
+            logits = tf.nn.softmax(logits + y)
+            y = y + 1
+            return tf.reduce_mean(tf.math.log(logits)) + y
+    """
+    assert "logits_2 = logits + y" in fixed(text)
+
+
 @pytest.mark.parametrize(
     "comment, goes",
     [
@@ -277,19 +320,6 @@ def test_only_the_comment_of_a_shape_goes_with_its_statement(comment, goes):
     after = fixed(text)
     assert "log_softmax(x)" in after
     assert (f"p = tf.nn.softmax(x)  # {comment}" in after) is not goes
-
-
-def test_a_second_name_says_nothing_twice():
-    text = """
-        import tensorflow as tf
-
-        def loss(x, y):
-            logits = x + y
-            logits = tf.nn.softmax(logits + y)
-            y = y + 1
-            return tf.reduce_mean(tf.math.log(logits)) + y
-    """
-    assert "logits_2 = logits + y" in fixed(text)
 
 
 def test_the_shape_of_a_value_goes_with_it():
