@@ -7,6 +7,8 @@ from __future__ import annotations
 import pytest
 from reached import HEAD, MAIN, put, reason
 
+from tfnanlint.project.choices import Choices
+
 LOSS = (
     HEAD
     + "def loss(z, soft=False, kind='mean'):\n"
@@ -226,6 +228,27 @@ def test_what_is_no_parameter_or_not_known_of_one(folder, text):
 def test_calls_through_other_names(folder, body):
     body = f"import losses, importlib; {body}"
     assert why(folder, LOSS.format("soft"), "loss", body) == ""
+
+
+def test_a_function_that_a_file_exports(folder):
+    text = LOSS.format("soft").replace("return tf.math.log(tf.nn.softmax(z))", "return risky(z)")
+    users = "from losses import risky\n" + text.replace(HEAD, "") + "__all__ = ['loss']\n"
+    put(folder, {"user.py": users})
+    text = HEAD + "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
+    files = {
+        "losses.py": text,
+        "train.py": USER.format("loss", "loss(z)").replace("losses", "user"),
+    }
+    assert reason(folder, "losses.py", files) == ""
+
+
+def test_a_condition_is_judged_once(folder, monkeypatch):
+    judged = []
+    judge = Choices._reason
+    monkeypatch.setattr(Choices, "_reason", lambda *at: judged.append(at[2]) or judge(*at))
+    text = LOSS.format("soft") + "def use(z):\n" + "    if z: return loss(z)\n" * 200
+    assert "`soft` is always false" in why(folder, text, "loss", "loss(z)")
+    assert len(judged) < 1000
 
 
 def test_a_file_of_python_2_that_renames_a_function(folder):

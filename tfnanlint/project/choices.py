@@ -9,24 +9,19 @@ Attributes, names of the file and all other expressions are not known.
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, Final
 
+from tfnanlint.project.branches import Branch, Layout
 from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP
-from tfnanlint.syntax.nodes import blocks_of
 
 _MAX_WRITTEN: Final = 40  # characters of a condition in a reason
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _CONSTANTS: Final = (type(None), bool, int, float, str)
 _EITHER: Final = frozenset((True, False))
 
-Place = tuple[int, int]  # a row and a column
 Value = tuple[type, Any]  # a constant, with its type: 0 is not False
 Values = frozenset[Value]
 
@@ -43,38 +38,45 @@ class Choices:
     def __init__(self, names: Names, is_called_unseen: Callable[[str, Definition], bool]):
         self._names = names
         self._is_called_unseen = is_called_unseen
-        self._layouts: dict[str, _Layout] = {}
-        self._outcomes: dict[tuple[str, ast.expr], frozenset[bool]] = {}
+        self._layouts: dict[str, Layout] = {}
+        self._reasons: dict[Branch, str] = {}  # those of the branches around each, too
         self._parameters: dict[tuple[str, str, str], Values | None] = {}
 
     def never(self, path: str, row: int, column: int = 0) -> str:
         """Why the program never takes the branch that a place stands in; "" where it may. Of a row
         alone nothing is said where the condition stands on it, too.
         """
-        for branch in self._layout(path).around((row, column)):
-            if branch.truth not in self._outcome(path, branch):
-                word = "false" if branch.truth else "true"
-                return f"in this program {_written(branch.test)} is always {word}"
-        return ""
+        passed: list[Branch] = []
+        reason = ""
+        try:
+            for branch in self._layout(path).around((row, column)):
+                known = self._reasons.get(branch)
+                reason = known if known is not None else self._reason(path, branch)
+                passed.append(branch)
+                if reason or known is not None:
+                    break
+        except TooMany:
+            return ""
+        self._reasons.update(dict.fromkeys(passed, reason))
+        return reason
 
-    def _layout(self, path: str) -> _Layout:
+    def _reason(self, path: str, branch: Branch) -> str:
+        """Why a branch is never taken by itself; "" where it may be."""
+        try:
+            truths = self._truths(branch.test, (path, branch.owner))
+        except _Unknown:
+            return ""
+        if branch.truth in truths:
+            return ""
+        word = "false" if branch.truth else "true"
+        return f"in this program {_written(branch.test)} is always {word}"
+
+    def _layout(self, path: str) -> Layout:
         tree = self._names.outline(path).tree
         layout = self._layouts.get(path)
         if layout is None or layout.tree is not tree:
-            layout = self._layouts[path] = _Layout(tree)
+            layout = self._layouts[path] = Layout(tree)
         return layout
-
-    def _outcome(self, path: str, branch: _Branch) -> frozenset[bool]:
-        """What the condition of a branch may come to."""
-        key = path, branch.test
-        if key not in self._outcomes:
-            try:
-                self._outcomes[key] = self._truths(branch.test, (path, branch.owner))
-            except _Unknown:
-                self._outcomes[key] = _EITHER
-            except TooMany:
-                return _EITHER
-        return self._outcomes[key]
 
     # Conditions
 
@@ -114,7 +116,7 @@ class Choices:
             raise _Unknown
         negated = isinstance(operator, (ast.IsNot, ast.NotEq))
         pairs = product(self._values(test.left, place), self._values(right, place))
-        return frozenset((left[1] == other[1]) is not negated for left, other in pairs)
+        return frozenset((first[1] == second[1]) is not negated for first, second in pairs)
 
     def _values(self, node: ast.expr, place: Node) -> Values:
         if not isinstance(node, ast.Name):
@@ -203,86 +205,6 @@ class Choices:
         )
 
 
-class _Branch:
-    """What stands between two places and depends on a condition: what that has to be, and the
-    function around it. `outer` is the number of the branch around it, -1 where there is none.
-    """
-
-    __slots__ = ("begin", "end", "test", "truth", "owner", "outer")
-
-    def __init__(self, begin: ast.AST, end: ast.AST, test: ast.expr, truth: bool, owner: str):
-        self.begin = _end_of(begin)
-        self.end = _end_of(end)
-        self.test = test
-        self.truth = truth
-        self.owner = owner
-        self.outer = -1
-
-
-class _Layout:
-    """The branches of a file, its functions by their qualified names, and how often it defines a
-    name.
-    """
-
-    def __init__(self, tree: ast.Module):
-        self.tree = tree
-        self.functions: dict[str, Any] = {}
-        self.defined: Counter[str] = Counter()
-        self._branches: list[_Branch] = []
-        waiting: list[tuple[list[ast.stmt], str, str]] = [(tree.body, TOP, "")]
-        for block, owner, of_class in waiting:  # it grows on the way
-            for node in block:
-                inside = owner, of_class
-                if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-                    inside = self._define(node, owner, of_class)
-                waiting += [(inner, *inside) for inner in blocks_of(node)]
-                self._branches += _branches(node, block[-1], owner)
-        self._branches.sort(key=lambda branch: branch.begin)
-        self._begins = [branch.begin for branch in self._branches]
-        self._nest()
-
-    def _define(self, node: Any, owner: str, of_class: str) -> tuple[str, str]:
-        """Note a definition; the function and the class around what stands in it."""
-        name = f"{of_class or owner}.{node.name}".lstrip(".")
-        self.defined[node.name] += 1
-        if isinstance(node, ast.ClassDef):
-            return owner, name
-        self.functions[name] = node
-        return name, ""
-
-    def _nest(self) -> None:
-        around: list[int] = []
-        for number, branch in enumerate(self._branches):
-            while around and self._branches[around[-1]].end <= branch.begin:
-                around.pop()
-            branch.outer = around[-1] if around else -1
-            around.append(number)
-
-    def around(self, place: Place) -> Iterator[_Branch]:
-        """The branches that a place stands in."""
-        number = bisect_left(self._begins, place) - 1
-        while number >= 0:
-            branch = self._branches[number]
-            if place <= branch.end:
-                yield branch
-            number = branch.outer
-
-
-def _branches(node: ast.stmt, last: ast.stmt, owner: str) -> Iterator[_Branch]:
-    """The branches of a statement, and what follows it in its block if its body leaves that."""
-    if not isinstance(node, (ast.If, ast.While)):
-        return
-    yield _Branch(node.test, node.body[-1], node.test, True, owner)
-    if node.orelse:
-        yield _Branch(node.body[-1], node.orelse[-1], node.test, False, owner)
-    elif isinstance(node, ast.If) and isinstance(node.body[-1], _LEAVING) and node is not last:
-        yield _Branch(node, last, node.test, False, owner)
-
-
-def _end_of(node: Any) -> Place:
-    return node.end_lineno, node.end_col_offset
-
-
 def _written(test: ast.expr) -> str:
     text = ast.unparse(test)
     return f"`{text}`" if len(text) <= _MAX_WRITTEN else "the condition of this branch"
@@ -291,7 +213,7 @@ def _written(test: ast.expr) -> str:
 def _constant(node: ast.expr) -> Value:
     """The constant that is written there."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = getattr(node.operand, "value", None)
+        value: Any = getattr(node.operand, "value", None)
         if isinstance(node.operand, ast.Constant) and type(value) in (int, float):
             return type(value), -value
     if isinstance(node, ast.Constant) and isinstance(node.value, _CONSTANTS):

@@ -269,8 +269,11 @@ class Reach:
         """Whether a call of a definition may be no use of its name."""
         if self._program.looks_up or self._is_called_unseen(path, definition):
             return True
+        outline = self._names.outline(path)
+        if outline.exports(definition.parent or definition.name):
+            return True
         is_method = self._names.is_method(path, definition)
-        if self._program.gets_attributes if is_method else self._names.outline(path).gets:
+        if self._program.gets_attributes if is_method else outline.gets:
             return True  # from any object, or from its own module
         return self._may_be_found(path, definition)
 
