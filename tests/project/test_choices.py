@@ -1,11 +1,13 @@
-"""Which branches a program never takes: those that depend on what is the same constant wherever the
-program sets it. What is not seen, and what people set in a script, decides nothing.
+"""Which branches a program never takes: those that depend on a parameter that is the same constant
+in every call. What is not seen, and what people set in a script, decides nothing.
 """
 
 from __future__ import annotations
 
 import pytest
 from reached import HEAD, MAIN, put, reason
+
+from tfnanlint.project.choices import Choices
 
 LOSS = (
     HEAD
@@ -36,7 +38,12 @@ def why(folder, losses, name, body):
         ("not soft", "loss(z, soft=True)", "false"),
         ("soft and z is not None", "loss(z)", "false"),
         ("kind == 'sum'", "loss(z)", "false"),
-        ("kind in ('sum', 'max')", "loss(z, kind='min')", "false"),
+        ("kind is None", "loss(z)", "false"),
+        ("'sum' == kind", "loss(z, kind='max')", "false"),
+        ("kind == -1", "loss(z, kind=1)", "false"),
+        ("kind == 1", "loss(z, kind=-1)", "false"),
+        ("kind is not None", "loss(z, kind=None)", "false"),
+        ("soft is None or not soft", "loss(z, True)", "false"),
         ("kind != 'mean'", "loss(z)", "false"),
         ("soft", "loss(z, True)", ""),
         ("soft", "loss(z, flag)", ""),
@@ -46,6 +53,12 @@ def why(folder, losses, name, body):
         ("soft or z is None", "loss(z)", ""),
         ("kind == 'mean'", "loss(z)", ""),
         ("z > 0", "loss(z)", ""),
+        ("kind in ('sum', 'max')", "loss(z, kind='min')", ""),
+        ("kind != [1, 1]", "loss(z, kind=(1, 1))", ""),
+        ("kind is 0", "loss(z, kind=False)", ""),
+        ("soft == 0", "loss(z)", ""),
+        ("kind if soft else z", "loss(z)", ""),
+        ("soft", "loss(z); loss(z, True)", ""),
     ],
 )
 def test_a_branch_on_a_parameter_that_all_calls_set_alike(folder, test, call, word):
@@ -60,32 +73,8 @@ def test_what_stands_behind_a_branch_that_is_always_left(folder):
     assert why(folder, text, "loss", "loss(z, flag)") == ""
 
 
-@pytest.mark.parametrize(
-    ("make", "word"),
-    [
-        ("Layer()(z)", "false"),
-        ("Layer(name='a')(z)", "false"),
-        ("Layer(True)(z)", ""),
-        ("Layer(soft=flag)(z)", ""),
-        ("Layer().soft = flag", ""),
-        ("apply(Layer)", ""),
-    ],
-)
-def test_a_branch_on_an_attribute(folder, make, word):
-    expected = "in this program `self.soft` is always false" if word else ""
-    assert why(folder, LAYER, "Layer", make) == expected
-
-
-def test_an_heir_sets_an_attribute(folder):
-    heir = "class Soft(Layer):\n    def __init__(self):\n        super().__init__({})\n\n\n"
-    for given, word in (("", "`self.soft`"), ("soft=True", "")):
-        text = LAYER + heir.format(given) + "def make():\n    return Soft()\n\n\n"
-        assert word in why(folder, text, "make, Layer", "make()(Layer()(z))")
-
-
-def test_what_keras_assigns_is_not_known(folder):
-    text = LAYER.replace("self.soft", "self.trainable")
-    assert why(folder, text, "Layer", "Layer()(z)") == ""
+def test_an_attribute_is_not_known(folder):
+    assert why(folder, LAYER, "Layer", "Layer()(z)") == ""
 
 
 def test_what_a_script_sets_is_changed_from_run_to_run(folder):
@@ -104,18 +93,176 @@ def test_a_function_that_is_called_in_such_a_branch_alone(folder):
     assert why(folder, text, "loss", "loss(z, True)") == ""
 
 
-def test_a_constant_of_the_file(folder):
-    text = (
-        "import tensorflow as tf\nfrom data import load\n\nKIND = {}\nz = load()\nif KIND == 'a':\n"
-    )
-    text += "    x = tf.math.log(tf.nn.softmax(z))\n" + MAIN.replace("{}", "print(z)")
-    files = {"train.py": text.format("'b'")}
-    assert reason(folder, "train.py", files) == "in this program `KIND == 'a'` is always false"
-    files = {"train.py": text.format("input()")}
-    assert reason(folder, "train.py", files) == ""
-    more = "\n\ndef change():\n    global KIND\n    KIND = 'a'\n"
-    files = {"train.py": text.format("'b'") + more}
-    assert reason(folder, "train.py", files) == ""
+def test_a_name_of_the_file_is_not_known(folder):
+    text = "KIND = 'b'\n\n\n" + LOSS.format("KIND == 'a'")
+    assert why(folder, text, "loss", "loss(z)") == ""
+
+
+METHOD = (
+    HEAD
+    + "class Loss:\n    def of(self, z, weight, soft=False):\n        if soft:\n"
+    + "            return tf.math.log(tf.nn.softmax(z))\n        return z\n\n"
+    + "    def all(self, z):\n        return {}\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("inside", "more", "is_said"),
+    [
+        ("self.of(z, 1)", "", True),
+        ("self.of(z, 1, False)", "", True),
+        ("self.of(z, 1, soft=False)", "", True),
+        ("self.of(z, 1, True)", "", False),
+        ("Loss.of(self, z, 1)", "", False),
+        ("Loss.of(self, z, False, True)", "", False),
+        ("type(self).of(self, z, False, True)", "", False),
+        ("map(self.of, z)", "", False),
+        ("getattr(self, z)(z, 1) + self.of(z, 1)", "", False),
+        ("eval(z) + self.of(z, 1)", "", False),
+        ("self.of(z, 1)", "class Other:\n    def of(self, z):\n        return z\n\n\n", False),
+        ("self.of(z, 1)", "class Heir(Loss, tf.keras.Model):\n    pass\n\n\n", False),
+        ("self.of(z, 1)", "def adopt(cls):\n    return cls(Loss)\n\n\n", False),
+    ],
+)
+def test_a_branch_on_a_parameter_of_a_method(folder, inside, more, is_said):
+    expected = "in this program `soft` is always false" if is_said else ""
+    assert why(folder, METHOD.format(inside) + more, "Loss", "Loss().all(z)") == expected
+
+
+@pytest.mark.parametrize(
+    ("decorator", "change"),
+    [
+        ("", "soft = not soft"),
+        ("", "soft = True if z else soft"),
+        ("", "soft += 1"),
+        ("", "del soft"),
+        ("", "print(soft := z)"),
+        ("", "import losses as soft"),
+        ("", "from losses import soft"),
+        ("", "def soft(): pass"),
+        ("", "for soft in z: pass"),
+        ("", "with z as soft: pass"),
+        ("", "try: z()\n        except ValueError as soft: pass"),
+        ("", "match z:\n            case [*soft]: pass"),
+        ("", "match z:\n            case {**soft}: pass"),
+        ("", "match z:\n            case soft: pass"),
+        ("", "def inner():\n            nonlocal soft\n            soft = True"),
+        ("@register\n", ""),
+        ("@tf.function\n", ""),
+    ],
+)
+def test_a_parameter_that_is_bound_anew_or_passed_by_others(folder, decorator, change):
+    text = LOSS.format("soft").replace("def loss", decorator + "def loss")
+    text = text.replace("    if soft", f"    for _ in z:\n        {change or 'pass'}\n    if soft")
+    assert why(folder, text, "loss", "loss(z)") == ""
+
+
+TOGGLE = """
+def run(x):
+    flag = True
+    for _ in range(9):
+        if not flag:
+            y = tf.math.log(tf.nn.softmax(x))
+        flag = not flag
+"""
+CHOSEN = """
+def run(x):
+    mode = "a"
+    for _ in range(9):
+        if mode == "b":
+            y = tf.math.log(tf.nn.softmax(x))
+        mode = "b" if mode == "a" else "a"
+"""
+GLOBAL = """
+first = False
+def run(x):
+    global first
+    if first:
+        y = tf.math.log(tf.nn.softmax(x))
+    first = True
+"""
+NONLOCAL = """
+def run(x):
+    first = False
+    def step():
+        nonlocal first
+        if first:
+            y = tf.math.log(tf.nn.softmax(x))
+        first = True
+    step()
+"""
+TWICE = """
+soft = False
+if tf.__version__ > "2":
+    def step(x, soft):
+        if soft:
+            return tf.math.log(tf.nn.softmax(x))
+else:
+    def step(x, soft):
+        return x
+def run(x):
+    return step(x, False)
+"""
+ONE_ROW = """
+def step(x, debug=False):
+    if x(tf.math.log(tf.nn.softmax(x))) and debug: y = 1
+def run(x):
+    step(x)
+"""
+
+
+@pytest.mark.parametrize("text", [TOGGLE, CHOSEN, GLOBAL, NONLOCAL, TWICE, ONE_ROW])
+def test_what_is_no_parameter_or_not_known_of_one(folder, text):
+    assert why(folder, HEAD + text, "run", "run(z)") == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return getattr(losses, flag)(z, True) + loss(z)",
+        "return importlib.import_module('loss' + flag).loss(z, True) + loss(z)",
+        "return losses.loss(z, True) + loss(z)",
+        "other = loss; return other(z, True) + loss(z)",
+    ],
+)
+def test_calls_through_other_names(folder, body):
+    body = f"import losses, importlib; {body}"
+    assert why(folder, LOSS.format("soft"), "loss", body) == ""
+
+
+def test_a_function_that_a_file_exports(folder):
+    text = LOSS.format("soft").replace("return tf.math.log(tf.nn.softmax(z))", "return risky(z)")
+    users = "from losses import risky\n" + text.replace(HEAD, "") + "__all__ = ['loss']\n"
+    put(folder, {"user.py": users})
+    text = HEAD + "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
+    files = {
+        "losses.py": text,
+        "train.py": USER.format("loss", "loss(z)").replace("losses", "user"),
+    }
+    assert reason(folder, "losses.py", files) == ""
+
+
+def test_a_condition_is_judged_once(folder, monkeypatch):
+    judged = []
+    judge = Choices._reason
+    monkeypatch.setattr(Choices, "_reason", lambda *at: judged.append(at[2]) or judge(*at))
+    text = LOSS.format("soft") + "def use(z):\n" + "    if z: return loss(z)\n" * 200
+    assert "`soft` is always false" in why(folder, text, "loss", "loss(z)")
+    assert len(judged) < 1000
+
+
+def test_a_file_of_python_2_that_renames_a_function(folder):
+    put(folder, {"old.py": "from losses import loss as f\nprint f(1, True)\n"})
+    assert why(folder, LOSS.format("soft"), "loss", "loss(z)") == ""
+
+
+def test_a_branch_on_one_row_is_told_by_the_place_of_a_call(folder):
+    text = HEAD + "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
+    text += "def loss(z, soft=False):\n    {}\n    return z\n\n\n"
+    never = text.format("if soft: return risky(z)")
+    assert why(folder, never, "loss", "loss(z)") == "nothing in this program calls `risky`"
+    asked = text.format("if risky(z) and soft: return z")
+    assert why(folder, asked, "loss", "loss(z)") == ""
 
 
 def test_a_library_takes_all_branches(folder):

@@ -4,7 +4,6 @@ the files that may lie there, a name that is loaded the definitions that may hav
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,7 +13,6 @@ from tfnanlint.project.outlines import Outline
 from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
 _FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
-_SETTING: Final = re.compile(r"\b(?:setattr|__dict__|(?<![\w.])vars)\b")
 # Bases and metaclasses that call no method by its name.
 _INERT: Final = frozenset(("object", "type", "ABC", "ABCMeta"))
 MAX_FILES: Final = 64  # others that are read for one answer: what more may lead to is not judged
@@ -196,48 +194,21 @@ class Names:
                 return True
         return False
 
-    def above(self, owner: Node) -> list[Node]:
-        """A class, and those of the program that it inherits from."""
-        line = [owner]
-        for path, name in line:  # it grows on the way
-            definition = self.definition((path, name))
-            for base, _ in definition.bases if definition is not None else ():
-                line += [
-                    node
-                    for node in self.classes(path, base)
-                    if node not in line and (node[0] == path or self.may_have(path, base, node[0]))
-                ]
-        return line
-
     def holding(self, word: str) -> list[str]:
         """The files in whose text a word stands."""
         return self._program.holding(word)
 
-    def sets_by_text(self, path: str) -> bool:
-        """Whether a file may assign attributes by names that are computed."""
-        outline = self.outline(path)
-        return outline.is_words or _SETTING.search(outline.text) is not None
-
     def uses_of(self, node: Node, definition: Definition) -> Iterator[tuple[str, Use]]:
-        """Where the files of the program load the name of a definition, for what it may be."""
+        """Where the files of the program load the name of a definition, for what it may be: in its
+        own file for anything.
+        """
         home = node[0]
-        is_method = self.is_method(home, definition)
         for path in dict.fromkeys([home, *self._program.holding(definition.name)]):
             for use in self.outline(path).uses(definition.name):
                 if use.package and not self.is_own(use.package):
                     continue
-                is_own = path == home and use.is_attribute is is_method
-                if is_own or path != home and self.is_use(use, node, definition, path):
+                if path == home or self.is_use(use, node, definition, path):
                     yield path, use
-
-    def homes(self, path: str, name: str) -> list[Node]:
-        """The modules from which a file imports a name, each with that which it has there."""
-        return [
-            (module, name if one.name == "*" else one.name)
-            for one in self.outline(path).imports
-            if one.name == "*" or one.name and one.bound == name
-            for module in self._program.modules(path, one, one.words)
-        ]
 
     def hands_on(self, importer: str, path: str) -> bool:
         """Whether a file hands on a module that it imports."""

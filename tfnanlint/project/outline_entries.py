@@ -1,6 +1,4 @@
-"""What the outline of a file has entries of: definitions, imports, uses of names and assignments of
-attributes.
-"""
+"""What the outline of a file has entries of: definitions, imports and uses of names."""
 
 from __future__ import annotations
 
@@ -62,16 +60,3 @@ class Use:
         self.root = base.id if isinstance(base, ast.Name) else ""
         self.node = node
         self.call = call
-
-
-class Store:
-    """Where an attribute is assigned: in which definition, of what, and what it becomes, None where
-    that is not written there.
-    """
-
-    __slots__ = ("owner", "target", "value")
-
-    def __init__(self, owner: str, target: ast.Attribute, value: ast.expr | None):
-        self.owner = owner
-        self.target = target
-        self.value = value

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS, TRAINING_CALLS
-from tfnanlint.project.outline_entries import Definition, Import, Store, Use
+from tfnanlint.project.outline_entries import Definition, Import, Use
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import blocks_of, nodes_in
 
@@ -22,7 +22,6 @@ _WORK: Final = frozenset((*TRAINING_CALLS, "run"))
 _IMPORTS: Final = frozenset((ast.Import, ast.ImportFrom))
 # Statements that hold no others, and no names either that are defined or imported.
 _SIMPLE: Final = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.Return))
-_ASSIGNMENTS: Final = frozenset((ast.Assign, ast.AnnAssign))
 _COMPOUND: Final = frozenset((ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith))
 # Decorators that neither keep a function for others nor call it.
 _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | frozenset(
@@ -85,7 +84,6 @@ class Outline:
         "_is_notebook",
         "_origins",
         "_uses",
-        "_stores",
         "_calls",
         "_sought",
         "_read_rows",
@@ -110,7 +108,6 @@ class Outline:
         self._is_notebook = is_notebook
         self._origins: dict[str, tuple[str, str]] = {}  # of imported names: package and last word
         self._uses: dict[str, list[Use]] = {}
-        self._stores: dict[str, list[Store]] = {}
         self._calls: dict[ast.expr, ast.Call] = {}  # by what is called
         self._sought: set[str] = set()
         self._read_rows: set[int] = set()
@@ -192,11 +189,6 @@ class Outline:
             for place in _places(self.text, name):
                 self._read(bisect_right(self._line_starts, place))
         return self._uses.get(name, [])
-
-    def stores(self, name: str) -> list[Store]:
-        """Where an attribute is assigned."""
-        self.uses(name)
-        return self._stores.get(name, [])
 
     def hands_on(self, bound: str) -> bool:
         """Whether an imported name is loaded by itself, and not for an attribute."""
@@ -309,7 +301,6 @@ class Outline:
         blocks = blocks_of(node)
         if not blocks:
             self._expression(node, owner)
-            self._assign(node, owner)
             return
         inner = {id(one) for block in blocks for one in block}
         for part in ast.iter_child_nodes(node):
@@ -343,15 +334,6 @@ class Outline:
         call = self._calls.get(node) if node is not None else None
         self._uses.setdefault(name, []).append(Use(owner, is_attribute, package, node, call))
 
-    def _assign(self, node: Any, owner: str) -> None:
-        """Note the value of what a statement assigns to attributes: each by itself."""
-        if type(node) not in _ASSIGNMENTS:
-            return
-        for target in node.targets if type(node) is ast.Assign else [node.target]:
-            for store in self._stores.get(getattr(target, "attr", ""), ()):
-                if store.target is target:
-                    store.value = node.value
-
     def _expression(self, node: ast.AST, owner: str) -> None:
         based: set[int] = set()  # names that are loaded for an attribute
         for part in nodes_in(node):
@@ -368,7 +350,6 @@ class Outline:
         if type(root) is ast.Name:
             based.add(id(root))
         if type(node.ctx) is not ast.Load:
-            self._stores.setdefault(node.attr, []).append(Store(owner, node, None))
             return
         self._use(node.attr, owner, True, self._package(root), node)
 

@@ -37,6 +37,9 @@ _GETTING: Final[_Signs] = (
     (b"methodcaller", _CALLED),
     (b"Fire", _CALLED),
 )
+_LOOKING: Final[_Signs] = tuple(
+    (word.encode(), _CALLED) for word in "globals eval exec locals vars".split()
+)
 
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
 _STAR: Final = re.compile(rb"import[ \t]*\*")
@@ -251,6 +254,16 @@ class Program:
         if self._finding is None:
             self._finding = [path for path in self._with(_FINDING) if self.outline(path).finds]
         return self._finding
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether some file finds names, its own or those of a module, by text."""
+        known = self._flags.get("looks_up")
+        if known is None:
+            known = self._flags["looks_up"] = any(
+                b"__dict__" in data for data in self.texts.values()
+            ) or any(self.outline(path).looks_up for path in self._with(_LOOKING))
+        return known
 
     @property
     def gets_attributes(self) -> bool:

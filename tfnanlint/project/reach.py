@@ -2,8 +2,9 @@
 
 A program is the files below one folder, the notebooks among them. A function is reached if code
 that runs loads its name; a method if its class is reached, too. Code runs that a script does when
-it is run, and what it imports. Nothing is evaluated: a name that is loaded for something else of
-that name counts, so that NO is said only where nothing can lead to a function.
+it is run, and what it imports. Nothing is evaluated but the constants that calls pass (see
+`choices`): a name that is loaded for something else of that name counts, so that NO is said only
+where nothing can lead to a function.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Reach:
         self._running: dict[str, bool] = {}
         self._found: dict[str, bool] = {}
         self._names = Names(program, path, own)
-        self._choices = Choices(self._names)
+        self._choices = Choices(self._names, self._may_be_called_unseen)
 
     def answer(self, name: str) -> Answer:
         """Whether the program reaches the definition of a qualified name."""
@@ -143,9 +144,8 @@ class Reach:
                 continue
             if use.package and not self._names.is_own(use.package):
                 continue
-            if use.node is not None and self._choices.never(
-                path, use.node.lineno, with_settings=False
-            ):
+            place = use.node
+            if place and self._choices.never(path, place.lineno, place.col_offset):
                 continue
             user = path, use.owner
             self._add(user, waiting)
@@ -264,6 +264,18 @@ class Reach:
             or self._names.is_written(definition.name)
             or self._is_handed_on(path, definition.name)
         )
+
+    def _may_be_called_unseen(self, path: str, definition: Definition) -> bool:
+        """Whether a call of a definition may be no use of its name."""
+        if self._program.looks_up or self._is_called_unseen(path, definition):
+            return True
+        outline = self._names.outline(path)
+        if outline.exports(definition.parent or definition.name):
+            return True
+        is_method = self._names.is_method(path, definition)
+        if self._program.gets_attributes if is_method else outline.gets:
+            return True  # from any object, or from its own module
+        return self._may_be_found(path, definition)
 
     def _may_get(self, method: str) -> bool:
         """Whether computed text may get a method of an object: text from outside or that is put
