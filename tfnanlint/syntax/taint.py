@@ -22,6 +22,8 @@ _ATTRIBUTE: Final = "."  # the scope of attributes, and of the names in the body
 _MODULE: Final = ""
 Key = tuple[str, str]  # a scope and a name
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ASSIGNING: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign)
+_ENDING: Final = (ast.Return, ast.Raise, ast.Assert, *_FUNCTIONS)
 _DEFINITIONS: Final = (*_FUNCTIONS, ast.ClassDef)
 
 
@@ -61,6 +63,9 @@ class _Statement:
     def __init__(self, first: int, last: int, scope: _Scope, around: _Statement | None):
         self.first, self.last, self.scope, self.around = first, last, scope, around
         self.names: set[Key] = set()
+        self.stored: set[Key] = set()
+        # whether it may test what it only loads, and whether it may end its function
+        self.tests = self.ends = False
         self.tainted = False
 
 
@@ -84,7 +89,9 @@ class Taint:
 
     def holds(self, first: int, last: int) -> bool:
         """Whether a statement that stands in some 1-based rows rests on the text."""
-        return any(one.tainted and one.first <= last and first <= one.last for one in self._statements)
+        return any(
+            one.tainted and one.first <= last and first <= one.last for one in self._statements
+        )
 
     def _of_text(self, text: str, rows: set[int]) -> set[Key]:
         bound = {
@@ -116,9 +123,11 @@ class Taint:
                 if one.tainted or not inside and self._keys.isdisjoint(one.names):
                     continue
                 one.tainted = True
-                self._keys |= one.scope.owners
+                if one.ends:
+                    self._keys |= one.scope.owners
+                self._keys |= one.stored
                 for key in one.names:
-                    if self._varies(key):
+                    if one.tests and self._varies(key):
                         self._keys.add(key)
                     self._keys |= self._parameters.get(key[1], set())
 
@@ -129,17 +138,17 @@ class Taint:
             return name in self._variables
         return label != _ATTRIBUTE or name in self._attributes
 
-    def _collect(
-        self, body: Iterable[ast.AST], scope: _Scope, around: _Statement | None
-    ) -> None:
+    def _collect(self, body: Iterable[ast.AST], scope: _Scope, around: _Statement | None) -> None:
         for node in body:
             row = getattr(node, "lineno", 0)
             one = _Statement(row, row, scope, around)
+            one.tests = not isinstance(node, (*_ASSIGNING, ast.Return))
+            one.ends = isinstance(node, _ENDING)
             self._statements.append(one)
             inner: list[ast.AST] = []
             stack = list(ast.iter_child_nodes(node))
-            for name in _named(node):
-                _add(one.names, scope.key(name))
+            for name in _stored(node):
+                _add(one.stored, scope.key(name))
             while stack:
                 part = stack.pop()
                 if isinstance(part, ast.stmt):
@@ -148,7 +157,10 @@ class Taint:
                 one.last = max(one.last, getattr(part, "end_lineno", 0))
                 if not isinstance(part, ast.arg) or not isinstance(node, _FUNCTIONS):
                     one.names.update(_keys(part, scope))
+                if isinstance(getattr(part, "ctx", None), ast.Store):
+                    one.stored.update(_keys(part, scope))
                 stack += ast.iter_child_nodes(part)
+            one.names |= one.stored
             if isinstance(node, _DEFINITIONS):
                 self._enter(node, scope)
             else:
