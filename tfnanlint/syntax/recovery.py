@@ -26,6 +26,7 @@ _TAB: Final = 8
 # What an error in a block says of the statement that the block belongs to.
 _OF_ROW: Final = re.compile(r"statement on line (\d+)|definition on line (\d+)")
 _DEFINITION: Final = re.compile(r"(?:async[ \t]+)?def\b")
+_ASSIGNMENT: Final = re.compile(r"[^=(#<>!]*=(?!=)")
 _CLASS: Final = re.compile(r"class\b")
 # What goes on with the statement above it on the same indentation.
 _CONTINUING: Final = re.compile(r"(?:elif|else|except|finally|case)\b|[)\]}]")
@@ -51,9 +52,16 @@ class PartialSource(Source):
     @cached_property
     def _taint(self) -> Taint:
         lines = _LINE.findall(self.written)
-        concerned = sorted(self._rows.union(*(_around_blocks(lines, row) for row in self._rows)))
-        text = "".join(lines[row] for row in concerned)
-        return Taint(self.tree, text, [row + 1 for row in self._rows])
+        binding: set[int] = set()
+        testing: set[int] = set()
+        for row in self._rows:
+            block = _block(lines, row)
+            if block is None or _ASSIGNMENT.match(lines[block.start]):
+                binding.update(block or (row,))
+            else:
+                testing.update(block)
+        bound, tested = ("".join(lines[row] for row in sorted(part)) for part in (binding, testing))
+        return Taint(self.tree, bound, tested, [row + 1 for row in self._rows])
 
     def rests_on_cut(self, span: Span) -> bool:
         """Whether what stands at a span may have another value, or never run, by what is left
@@ -231,17 +239,18 @@ def _statement(lines: list[str], row: int) -> range:
     return range(first, end)
 
 
-def _around_blocks(lines: list[str], row: int) -> range:
-    """The 0-based rows of the `if` or other statement with blocks that a row stands in, the
-    outermost in its function or class.
+def _block(lines: list[str], row: int) -> range | None:
+    """The 0-based rows of the statement that a row stands in, the outermost in its class; None in a
+    function.
     """
     outermost = range(row, row + 1)
     if _says_nothing(lines[row]):
         return outermost
     for header in _headers(lines, row):
-        if _is_definition(lines[header]) or _CLASS.match(lines[header].lstrip()):
-            break
-        outermost = _statement(lines, header)
+        if _is_definition(lines[header]):
+            return None
+        if not _CLASS.match(lines[header].lstrip()):
+            outermost = _statement(lines, header)
     return outermost
 
 

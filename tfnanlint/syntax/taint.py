@@ -18,6 +18,10 @@ _BINDING: Final = re.compile(
     r"\b(?:def|class|for|as|import|global|nonlocal)\b([^=:#\n]*)|^([^=(#\n]*?)(?:[^\w\s=!<>]*=(?!=)|:)",
     re.MULTILINE,
 )
+# A name, with its dot, of which a part is replaced or a method called, which may change it.
+_CHANGING: Final = re.compile(
+    r"(\.\s*)?\b([^\W\d]\w*)\s*(?=\.\s*\w+\s*\(|(?:\[[^=\n]*\])?[^\w\s=!<>()\[\],.]*=(?!=))"
+)
 _ATTRIBUTE: Final = "."  # the scope of attributes, and of the names in the body of a class
 _MODULE: Final = ""
 Key = tuple[str, str]  # a scope and a name
@@ -70,9 +74,12 @@ class _Statement:
 
 
 class Taint:
-    """The statements of a tree that rest on some text, which stood in 1-based rows of it."""
+    """The statements of a tree that rest on what stood in 1-based rows of it: on what `binding`,
+    the text there of functions and assignments, binds and changes; and on all that `testing`, the
+    text of other statements, names.
+    """
 
-    def __init__(self, tree: ast.Module, text: str, rows: Iterable[int]):
+    def __init__(self, tree: ast.Module, binding: str, testing: str, rows: Iterable[int]):
         self._statements: list[_Statement] = []
         self._scopes: list[_Scope] = []
         self._parameters: dict[str, set[Key]] = {}
@@ -84,7 +91,9 @@ class Taint:
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         }.union(*(one.bound for one in self._scopes if one.label == _ATTRIBUTE))
-        self._keys = self._of_text(text, set(rows))
+        self._keys = self._bound_in(f"{binding}\n{testing}", set(rows))
+        self._keys |= self._named_in(_CHANGING.findall(binding))
+        self._keys |= self._named_in(_NAME.findall(testing))
         self._spread()
 
     def holds(self, first: int, last: int) -> bool:
@@ -93,7 +102,8 @@ class Taint:
             one.tainted and one.first <= last and first <= one.last for one in self._statements
         )
 
-    def _of_text(self, text: str, rows: set[int]) -> set[Key]:
+    def _bound_in(self, text: str, rows: set[int]) -> set[Key]:
+        """What a text binds, in the scopes around some rows too."""
         bound = {
             name
             for match in _BINDING.finditer(text)
@@ -104,14 +114,12 @@ class Taint:
             for scope in self._scopes
             if any(scope.first <= row <= scope.last for row in rows)
         }
-        keys = {(label, name) for label in (_MODULE, _ATTRIBUTE) for name in bound}
-        for dot, name in _NAME.findall(text):
-            keys.update((label, name) for label in labels if label != _ATTRIBUTE)
-            if not dot and name in self._variables:
-                keys.add((_MODULE, name))
-            if dot and name in self._attributes:
-                keys.add((_ATTRIBUTE, name))
-        return keys
+        return {(label, name) for label in {_MODULE, _ATTRIBUTE, *labels} for name in bound}
+
+    def _named_in(self, names: Iterable[tuple[str, str]]) -> set[Key]:
+        """The keys of names, each behind its dot, that stand for more than a definition."""
+        keys = {(_ATTRIBUTE if dot else _MODULE, name) for dot, name in names}
+        return {key for key in keys if self._varies(key)}
 
     def _spread(self) -> None:
         """Take what a statement binds, changes or tests for tainted where it holds such a name."""
@@ -159,6 +167,7 @@ class Taint:
                     one.names.update(_keys(part, scope))
                 if isinstance(getattr(part, "ctx", None), ast.Store):
                     one.stored.update(_keys(part, scope))
+                    one.tests |= isinstance(part, ast.Subscript)
                 stack += ast.iter_child_nodes(part)
             one.names |= one.stored
             if isinstance(node, _DEFINITIONS):
