@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from tfnanlint.syntax.source import Source, Uneditable, Unreadable
 from tfnanlint.syntax.spans import Edit, Span
-from tfnanlint.syntax.taint import Taint
+from tfnanlint.syntax.taint import Cut, Taint
 
 MAX_FAULTS: Final = 3  # definitions with an error
 MAX_PARSES: Final = 12
@@ -52,16 +52,20 @@ class PartialSource(Source):
     @cached_property
     def _taint(self) -> Taint:
         lines = _LINE.findall(self.written)
-        binding: set[int] = set()
-        testing: set[int] = set()
+        functions: set[int] = set()
+        assignments: set[int] = set()
+        others: set[int] = set()
         for row in self._rows:
             block = _block(lines, row)
-            if block is None or _ASSIGNMENT.match(lines[block.start]):
-                binding.update(block or (row,))
+            if block is None:
+                functions.add(row)
+            elif _ASSIGNMENT.match(lines[block.start]):
+                assignments.update(block)
             else:
-                testing.update(block)
-        bound, tested = ("".join(lines[row] for row in sorted(part)) for part in (binding, testing))
-        return Taint(self.tree, bound, tested, [row + 1 for row in self._rows])
+                others.update(block)
+        parts = (sorted(part) for part in (functions, assignments, others))
+        cut = Cut(*("".join(lines[row] for row in part) for part in parts))
+        return Taint(self.tree, cut, [row + 1 for row in self._rows])
 
     def rests_on_cut(self, span: Span) -> bool:
         """Whether what stands at a span may have another value, or never run, by what is left

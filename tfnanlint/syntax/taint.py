@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 _NAME: Final = re.compile(r"(\.\s*)?\b([^\W\d]\w*)")
 # Text in which names are bound: what stands behind some words, and before a sign.
@@ -18,6 +18,8 @@ _BINDING: Final = re.compile(
     r"\b(?:def|class|for|as|import|global|nonlocal)\b([^=:#\n]*)|^([^=(#\n]*?)(?:[^\w\s=!<>]*=(?!=)|:)",
     re.MULTILINE,
 )
+# What a function binds outside of itself.
+_OUTER: Final = re.compile(r"\b(?:def|global|nonlocal)[^\S\n]+([^(=:#\n]*)")
 # A name, with its dot, of which a part is replaced or a method called, which may change it.
 _CHANGING: Final = re.compile(
     r"(\.\s*)?\b([^\W\d]\w*)\s*(?=\.\s*\w+\s*\(|(?:\[[^=\n]*\])?[^\w\s=!<>()\[\],.]*=(?!=))"
@@ -73,13 +75,20 @@ class _Statement:
         self.tainted = False
 
 
+class Cut(NamedTuple):
+    """A text that was left out, by what can be said of it: functions, assignments, and all else."""
+
+    functions: str
+    assignments: str
+    others: str
+
+
 class Taint:
-    """The statements of a tree that rest on what stood in 1-based rows of it: on what `binding`,
-    the text there of functions and assignments, binds and changes; and on all that `testing`, the
-    text of other statements, names.
+    """The statements of a tree that rest on a text that stood in 1-based rows of it: on what its
+    functions and assignments bind and change, and on all that its other statements name.
     """
 
-    def __init__(self, tree: ast.Module, binding: str, testing: str, rows: Iterable[int]):
+    def __init__(self, tree: ast.Module, cut: Cut, rows: Iterable[int]):
         self._statements: list[_Statement] = []
         self._scopes: list[_Scope] = []
         self._parameters: dict[str, set[Key]] = {}
@@ -91,9 +100,10 @@ class Taint:
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         }.union(*(one.bound for one in self._scopes if one.label == _ATTRIBUTE))
-        self._keys = self._bound_in(f"{binding}\n{testing}", set(rows))
-        self._keys |= self._named_in(_CHANGING.findall(binding))
-        self._keys |= self._named_in(_NAME.findall(testing))
+        self._keys = self._bound_in(cut, set(rows))
+        self._keys |= self._named_in(_CHANGING.findall(cut.assignments))
+        self._keys |= self._named_in(_CHANGING.findall(cut.functions), cut.functions)
+        self._keys |= self._named_in(_NAME.findall(cut.others))
         self._spread()
 
     def holds(self, first: int, last: int) -> bool:
@@ -102,23 +112,36 @@ class Taint:
             one.tainted and one.first <= last and first <= one.last for one in self._statements
         )
 
-    def _bound_in(self, text: str, rows: set[int]) -> set[Key]:
+    def _bound_in(self, cut: Cut, rows: set[int]) -> set[Key]:
         """What a text binds, in the scopes around some rows too."""
-        bound = {
-            name
-            for match in _BINDING.finditer(text)
-            for _, name in _NAME.findall(match[1] or match[2] or "")
-        }
-        labels = {
+        parts = [match[1] for match in _OUTER.finditer(cut.functions)]
+        for text in (cut.assignments, cut.others):
+            parts += [match[1] or match[2] or "" for match in _BINDING.finditer(text)]
+        labels = {_MODULE}.union(
             scope.label
             for scope in self._scopes
             if any(scope.first <= row <= scope.last for row in rows)
+        )
+        return {
+            (label, name)
+            for part in parts
+            for dot, name in _NAME.findall(part)
+            for label in ((_ATTRIBUTE,) if dot else labels)
         }
-        return {(label, name) for label in {_MODULE, _ATTRIBUTE, *labels} for name in bound}
 
-    def _named_in(self, names: Iterable[tuple[str, str]]) -> set[Key]:
-        """The keys of names, each behind its dot, that stand for more than a definition."""
-        keys = {(_ATTRIBUTE if dot else _MODULE, name) for dot, name in names}
+    def _named_in(self, names: Iterable[tuple[str, str]], function: str = "") -> set[Key]:
+        """The keys of names, each behind its dot, that stand for more than a definition and are
+        no local name of a function.
+        """
+        own = {
+            name
+            for match in _BINDING.finditer(function)
+            for dot, name in _NAME.findall(match[1] or match[2] or "")
+            if not dot
+        }
+        keys = {
+            (_ATTRIBUTE if dot else _MODULE, name) for dot, name in names if dot or name not in own
+        }
         return {key for key in keys if self._varies(key)}
 
     def _spread(self) -> None:
