@@ -149,16 +149,16 @@ class Taint:
         size = -1
         while size < len(self._keys):
             size = len(self._keys)
-            for one in self._statements:
-                inside = one.around is not None and one.around.tainted
-                if one.tainted or not inside and self._keys.isdisjoint(one.names):
+            for statement in self._statements:
+                inside = statement.around is not None and statement.around.tainted
+                if statement.tainted or not inside and self._keys.isdisjoint(statement.names):
                     continue
-                one.tainted = True
-                if one.ends:
-                    self._keys |= one.scope.owners
-                self._keys |= one.stored
-                for key in one.names:
-                    if one.tests and self._varies(key):
+                statement.tainted = True
+                if statement.ends:
+                    self._keys |= statement.scope.owners
+                self._keys |= statement.stored
+                for key in statement.names:
+                    if statement.tests and self._varies(key):
                         self._keys.add(key)
                     self._keys |= self._parameters.get(key[1], set())
 
@@ -172,31 +172,31 @@ class Taint:
     def _collect(self, body: Iterable[ast.AST], scope: _Scope, around: _Statement | None) -> None:
         for node in body:
             row = getattr(node, "lineno", 0)
-            one = _Statement(row, row, scope, around)
-            one.tests = not isinstance(node, (*_ASSIGNING, ast.Return))
-            one.ends = isinstance(node, _ENDING)
-            self._statements.append(one)
+            statement = _Statement(row, row, scope, around)
+            statement.tests = not isinstance(node, (*_ASSIGNING, ast.Return))
+            statement.ends = isinstance(node, _ENDING)
+            self._statements.append(statement)
             inner: list[ast.AST] = []
             stack = list(ast.iter_child_nodes(node))
             for name in _stored(node):
-                _add(one.stored, scope.key(name))
+                _add(statement.stored, scope.key(name))
             while stack:
                 part = stack.pop()
                 if isinstance(part, ast.stmt):
                     inner.append(part)
                     continue
-                one.last = max(one.last, getattr(part, "end_lineno", 0))
+                statement.last = max(statement.last, getattr(part, "end_lineno", 0))
                 if not isinstance(part, ast.arg) or not isinstance(node, _FUNCTIONS):
-                    one.names.update(_keys(part, scope))
+                    statement.names.update(_keys(part, scope))
                 if isinstance(getattr(part, "ctx", None), ast.Store):
-                    one.stored.update(_keys(part, scope))
-                    one.tests |= isinstance(part, ast.Subscript)
+                    statement.stored.update(_keys(part, scope))
+                    statement.tests |= isinstance(part, ast.Subscript)
                 stack += ast.iter_child_nodes(part)
-            one.names |= one.stored
+            statement.names |= statement.stored
             if isinstance(node, _DEFINITIONS):
                 self._enter(node, scope)
             else:
-                self._collect(inner, scope, one)
+                self._collect(inner, scope, statement)
 
     def _enter(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, above: _Scope
