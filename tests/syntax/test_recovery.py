@@ -203,6 +203,22 @@ def logarithm(x):
 
 logarithm(low())
 """
+BY_DEFAULT = """\
+def ratio(x, eps=0.0):
+    return tf.reduce_mean(x) / eps
+
+
+class Layer:
+    def __init__(self, *, eps=0.0):
+        self.eps = eps
+
+    def __call__(self, x):
+        return tf.reduce_mean(x) / self.eps
+
+
+def main(x):
+    return ratio(Layer(eps=1e-3)(x), 1e-3
+"""
 
 
 def shown(text: str) -> list[tuple[str, int]]:
@@ -216,7 +232,17 @@ def shown(text: str) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize(
     "text",
-    [CHOSEN, CONFIGURED, RAISING, OF_CLASS, DEFINED_TWICE, OF_OBJECT, CHECKING, PASSED_ON],
+    [
+        CHOSEN,
+        CONFIGURED,
+        RAISING,
+        OF_CLASS,
+        DEFINED_TWICE,
+        OF_OBJECT,
+        CHECKING,
+        PASSED_ON,
+        BY_DEFAULT,
+    ],
 )
 def test_nothing_is_said_of_values_that_the_cut_may_change(text):
     assert shown(HEAD + text) == []

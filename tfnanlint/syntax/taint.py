@@ -92,6 +92,7 @@ class Taint:
         self._statements: list[_Statement] = []
         self._scopes: list[_Scope] = []
         self._parameters: dict[str, set[Key]] = {}
+        self._optional: dict[str, set[Key]] = {}  # those with defaults
         self._module = _Scope(_MODULE, None, tree.body)
         self._collect(tree.body, self._module, None)
         self._variables = self._module.bound.union(*(one.outer for one in self._scopes))
@@ -104,6 +105,8 @@ class Taint:
         self._keys |= self._named_in(_CHANGING.findall(cut.assignments))
         self._keys |= self._named_in(_CHANGING.findall(cut.functions), cut.functions)
         self._keys |= self._named_in(_NAME.findall(cut.others))
+        for _, name in _NAME.findall("".join(cut)):  # which may hand over another value
+            self._keys |= self._optional.get(name, set())
         self._spread()
 
     def holds(self, first: int, last: int) -> bool:
@@ -220,7 +223,21 @@ class Taint:
                 self._parameters.setdefault(name, set()).update(
                     (label, parameter) for parameter in parameters
                 )
+                self._optional.setdefault(name, set()).update(
+                    (label, parameter) for parameter in _with_default(node.args)
+                )
         self._collect(node.body, scope, None)
+
+
+def _with_default(parameters: ast.arguments) -> list[str]:
+    placed = [*parameters.posonlyargs, *parameters.args]
+    first = len(placed) - len(parameters.defaults)
+    named = [
+        parameter
+        for parameter, default in zip(parameters.kwonlyargs, parameters.kw_defaults)
+        if default is not None
+    ]
+    return [parameter.arg for parameter in (*placed[first:], *named)]
 
 
 def _add(keys: set[Key], key: Key | None) -> None:
