@@ -24,7 +24,7 @@ config/keys config/patterns pipeline/analysis pipeline/prefilter
 
 # Modules of compiled packages that are not: why, and which.
 INTERPRETED = {
-    "named tuples and cached properties": ["syntax/source", "syntax/recovery"],
+    "named tuples and cached properties": ["syntax/source", "syntax/recovery", "syntax/taint"],
     "pickled between processes": ["syntax/spans"],
     "subclasses of tuple": ["values/tuples"],
     "an enumeration": ["idioms/quantities"],

@@ -91,3 +91,11 @@ def test_any_sequence_of_keys_ends_where_a_new_server_begins():
         assert settled == told(Desk(), text), text
         if dice.random() < 0.3:
             text = TEXT
+
+
+def test_a_finding_that_rests_on_the_broken_part_is_kept():
+    desk = Desk()
+    text = HEAD + "lo = 0.0\nhi = 1.0\n\n\ndef low(x):\n    return tf.math.log(lo) * x\n"
+    assert told(desk, text) == [(9, "TFN101", False)]
+    broken = text.replace("hi = 1.0", "lo = (1.0")
+    assert told(desk, broken) == [(5, "TFN001", False), (9, "TFN101", True)]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import tfnanlint
+from tfnanlint.diagnostics.notices import INVALID_SYNTAX
 from tfnanlint.syntax import recovery
 from tfnanlint.syntax.recovery import PartialSource, recovered
 from tfnanlint.syntax.source import Source, Uneditable, Unreadable
@@ -118,3 +120,161 @@ def test_all_else_stays_where_it_is(number):
         if isinstance(node, ast.FunctionDef) and node.name not in kept
     ]
     assert rows and all(row in rows or row + 1 in rows for row in lost)
+
+
+HEAD = "import tensorflow as tf\n\n"
+CHOSEN = (
+    "if tf.executing_eagerly():\n    lo = 0.0\nelse:\n    lo = max(1e-3, 2\ny = tf.math.log(lo)\n"
+)
+CONFIGURED = """\
+EPS = 0.0
+
+
+def configure():
+    global EPS
+    EPS = (1e-3
+
+
+configure()
+
+
+def loss(x):
+    return tf.reduce_mean(x) / EPS
+"""
+RAISING = """\
+total = tf.reduce_sum(tf.nn.relu(tf.random.normal([3])))
+if total == 0:
+    raise ValueError("x"
+y = tf.math.log(total)
+"""
+OF_CLASS = """\
+class Loss:
+    eps = 0.0
+    eps = (1e-3
+
+    def __call__(self, x):
+        return tf.reduce_mean(x) / self.eps
+"""
+DEFINED_TWICE = """\
+class Loss:
+    def scale(self):
+        return 0.0
+
+    def scale(self):
+        return self.eps +
+
+    def __call__(self, x):
+        return tf.reduce_mean(x) / self.scale()
+"""
+OF_OBJECT = """\
+class Loss:
+    def __init__(self):
+        self.eps = 0.0
+        self.set()
+
+    def set(self):
+        self.eps = (1e-3
+
+    def __call__(self, x):
+        return tf.reduce_mean(x) / self.eps
+"""
+CHECKING = """\
+def positive(x):
+    if tf.reduce_any(x <= 0):
+        raise ValueError("x"
+
+
+x = tf.nn.relu(tf.random.normal([3]))
+positive(x)
+y = tf.math.log(x)
+"""
+PASSED_ON = """\
+lo = 0.0
+lo = (1e-3
+
+
+def low():
+    return lo
+
+
+def logarithm(x):
+    return tf.math.log(x)
+
+
+logarithm(low())
+"""
+BY_DEFAULT = """\
+def ratio(x, eps=0.0):
+    return tf.reduce_mean(x) / eps
+
+
+class Layer:
+    def __init__(self, *, eps=0.0):
+        self.eps = eps
+
+    def __call__(self, x):
+        return tf.reduce_mean(x) / self.eps
+
+
+def main(x):
+    return ratio(Layer(eps=1e-3)(x), 1e-3
+"""
+
+
+def shown(text: str) -> list[tuple[str, int]]:
+    checked = tfnanlint.check(text)
+    return [
+        (one.code, checked.source.position(one.span.start)[0])
+        for one in checked.findings
+        if one.code != "TFN001"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CHOSEN,
+        CONFIGURED,
+        RAISING,
+        OF_CLASS,
+        DEFINED_TWICE,
+        OF_OBJECT,
+        CHECKING,
+        PASSED_ON,
+        BY_DEFAULT,
+    ],
+)
+def test_nothing_is_said_of_values_that_the_cut_may_change(text):
+    assert shown(HEAD + text) == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "z = (1\n",
+        "if ready:\n    z = (1\n",
+        "def other(x):\n    lo = tf.nn.relu(x\n",
+        "class Other:\n    z = (1\n\n    def call(self, x):\n        return x\n",
+    ],
+)
+def test_what_has_nothing_to_do_with_the_cut_is_said(broken):
+    text = "lo = 0.0\n\n\ndef low(x):\n    return tf.math.log(lo) * x\n\n\n"
+    assert shown(HEAD + text + broken) == [("TFN101", 7)]
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\n\n# why\n", "x = 1\n\n"])
+def test_a_cut_that_goes_on_with_nothing_keeps_all_positions(before):
+    text = before + "else:\n    x = 3\n" + BEFORE + BEHIND
+    left = rest(text)
+    assert left is not None and left.line_starts == Source("a.py", text).line_starts
+    (last,) = [node for node in left.tree.body if getattr(node, "name", "") == "last"]
+    assert text.split("\n")[last.lineno - 1] == "def last(x):"
+
+
+def test_other_positions_are_refused():
+    with pytest.raises(AssertionError):
+        PartialSource(Source("a.py", "x = (\n\n"), "0\n", Unreadable("no", 1, 1), {0})
+
+
+def test_the_notice_says_that_callers_are_not_seen():
+    assert "Calls and gradients in that part are not seen" in INVALID_SYNTAX.doc

@@ -57,7 +57,9 @@ INVALID_SYNTAX = Notice(
     """The file, or a part of it, cannot be parsed as Python and was not checked.
 
 The function or statement with the error is left out and the rest is checked, but nothing in the \
-file is fixed. A file with many such places is not checked at all.
+file is fixed. What rests on names that this part may bind, change or test is not reported. \
+Calls and gradients in that part are not seen, so that a note may stand for a warning or an error. \
+A file with many such places is not checked at all.
 
 tfnanlint parses files with the grammar of the Python that runs it. \
 Run it under the Python version that

@@ -506,7 +506,9 @@ class Desk:
 
 def _is_left_out(span: Span, source: Source, rest: Source) -> bool:
     """Whether what stands at a span cannot be judged: all of a text that is its own `rest`."""
-    return rest is source or rest.slice(span) != source.slice(span)
+    if rest is source or rest.slice(span) != source.slice(span):
+        return True
+    return isinstance(rest, PartialSource) and rest.rests_on_cut(span)
 
 
 def _relevant(texts: Texts) -> bool:

@@ -207,6 +207,8 @@ class Checking:
         self.found = self._analysis.findings + [
             one for one in elsewhere if (one.code, one.span) not in here
         ]
+        if isinstance(source, PartialSource):
+            self.found = [one for one in self.found if not _rests_on_cut(one, source)]
         self.found.sort(key=lambda finding: (finding.span, finding.code))
         self.checked = _filtered(self.found, source, policy, self._analysis.cut_short)
 
@@ -290,6 +292,12 @@ def _filtered(
         unsure=unsure,
         cut_short=cut_short,
     )
+
+
+def _rests_on_cut(finding: Finding, source: PartialSource) -> bool:
+    """Whether a finding, or a value that led to it, depends on what could not be parsed."""
+    spans = [step.span for step in finding.trace if step.path == source.path]
+    return any(map(source.rests_on_cut, (finding.span, *spans)))
 
 
 def _most_specific(findings: list[Finding], policy: Policy) -> list[Finding]:

@@ -12,10 +12,12 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from tfnanlint.syntax.source import Source, Uneditable, Unreadable
-from tfnanlint.syntax.spans import Edit
+from tfnanlint.syntax.spans import Edit, Span
+from tfnanlint.syntax.taint import Cut, Taint
 
 MAX_FAULTS: Final = 3  # definitions with an error
 MAX_PARSES: Final = 12
@@ -24,6 +26,8 @@ _TAB: Final = 8
 # What an error in a block says of the statement that the block belongs to.
 _OF_ROW: Final = re.compile(r"statement on line (\d+)|definition on line (\d+)")
 _DEFINITION: Final = re.compile(r"(?:async[ \t]+)?def\b")
+_ASSIGNMENT: Final = re.compile(r"[^=(#<>!]*=(?!=)")
+_CLASS: Final = re.compile(r"class\b")
 # What goes on with the statement above it on the same indentation.
 _CONTINUING: Final = re.compile(r"(?:elif|else|except|finally|case)\b|[)\]}]")
 _DECORATOR: Final = "@"
@@ -37,10 +41,38 @@ class PartialSource(Source):
     It cannot be edited.
     """
 
-    def __init__(self, whole: Source, text: str, fault: Unreadable):
+    def __init__(self, whole: Source, text: str, fault: Unreadable, rows: set[int]):
         super().__init__(whole.path, text, whole.encoding)
+        if len(text) != len(whole.text) or self.line_starts != whole.line_starts:
+            raise AssertionError("what is left has other positions")
         self.whole = whole
         self.faults = (fault,)
+        self._rows = rows  # 0-based, which are left out
+
+    @cached_property
+    def _taint(self) -> Taint:
+        lines = _LINE.findall(self.written)
+        functions: set[int] = set()
+        assignments: set[int] = set()
+        others: set[int] = set()
+        for row in self._rows:
+            block = _block(lines, row)
+            if block is None:
+                functions.add(row)
+            elif _ASSIGNMENT.match(lines[block.start]):
+                assignments.update(block)
+            else:
+                others.update(block)
+        parts = (sorted(part) for part in (functions, assignments, others))
+        cut = Cut(*("".join(lines[row] for row in part) for part in parts))
+        return Taint(self.tree, cut, [row + 1 for row in self._rows])
+
+    def rests_on_cut(self, span: Span) -> bool:
+        """Whether what stands at a span may have another value, or never run, by what is left
+        out.
+        """
+        first, last = self.position(span.start)[0], self.position(max(span.start, span.end - 1))[0]
+        return self._taint.holds(first, last)
 
     @property
     def written(self) -> str:
@@ -65,7 +97,7 @@ def recovered(source: Source, error: Unreadable) -> PartialSource | None:
     lines, rows = cut
     message = f"{error}; {_counted(rows)} not checked"
     fault = Unreadable(message, error.row, error.column)
-    return PartialSource(source, "".join(lines), fault)
+    return PartialSource(source, "".join(lines), fault, rows)
 
 
 def _cut(lines: list[str]) -> tuple[list[str], set[int]] | None:
@@ -201,12 +233,29 @@ def _statement(lines: list[str], row: int) -> range:
         and _depth(lines[first - 1]) == depth
     ):
         first -= 1
+    while first < row and (_says_nothing(lines[first]) or _depth(lines[first]) < depth):
+        first += 1
     end = row + 1
     while end < len(lines) and _goes_on(lines[end], depth):
         end += 1
     while end > row + 1 and _says_nothing(lines[end - 1]):
         end -= 1
     return range(first, end)
+
+
+def _block(lines: list[str], row: int) -> range | None:
+    """The 0-based rows of the statement that a row stands in, the outermost in its class; None in a
+    function.
+    """
+    outermost = range(row, row + 1)
+    if _says_nothing(lines[row]):
+        return outermost
+    for header in _headers(lines, row):
+        if _is_definition(lines[header]):
+            return None
+        if not _CLASS.match(lines[header].lstrip()):
+            outermost = _statement(lines, header)
+    return outermost
 
 
 def _goes_on(line: str, depth: int) -> bool:
@@ -221,13 +270,15 @@ def _goes_on(line: str, depth: int) -> bool:
 
 
 def _without(lines: list[str], rows: range) -> list[str]:
-    """The lines with blanks in the place of some; the first holds a statement, which their block
-    may need.
+    """The lines with blanks in the place of some; the first that says something holds a statement,
+    which their block may need.
     """
     shorter = [*lines]
     for row in rows:
         shorter[row] = _WRITTEN.sub(" ", lines[row])
-    first = lines[rows.start]
-    at = len(first) - len(first.lstrip(" \t"))
-    shorter[rows.start] = first[:at] + _FILLING + shorter[rows.start][at + 1 :]
+    written = next((row for row in rows if lines[row].strip()), None)
+    if written is not None:
+        first = lines[written]
+        at = len(first) - len(first.lstrip())
+        shorter[written] = first[:at] + _FILLING + shorter[written][at + 1 :]
     return shorter
