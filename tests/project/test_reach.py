@@ -205,8 +205,14 @@ def test_a_framework_calls_what_a_mixin_has(folder, base, why):
 
 
 def test_a_file_may_be_named_in_a_text(folder):
-    alone = {"losses.py": HEAD + RISKY + LIVE, "train.py": MAIN.format("print(1)")}
-    named = {**alone, "train.py": MAIN.format("Trainer(module_file='code/losses.py').run()")}
+    start = "import other\n"
+    alone = {
+        "losses.py": HEAD + RISKY + LIVE,
+        "other.py": "x = 1\n",
+        "train.py": start + MAIN.format("print(1)"),
+    }
+    script = start + MAIN.format("Trainer(module_file='code/losses.py').run()")
+    named = {**alone, "train.py": script}
     assert reason(folder, "losses.py", alone) != ""
     assert reason(folder, "losses.py", named) == ""
 
