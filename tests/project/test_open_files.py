@@ -4,8 +4,6 @@ seen when that is said.
 
 from __future__ import annotations
 
-import pytest
-
 from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.pipeline import analysis as flow
 from tfnanlint.project import index as project
@@ -19,15 +17,6 @@ CALLED = "import tensorflow as tf\n\n\ndef entropy(p):\n    return tf.math.log(p
 CALLER = (
     "import tensorflow as tf\nfrom called import entropy\n\n\ndef g(z):\n    return entropy({})\n"
 )
-
-
-@pytest.fixture
-def folder(tmp_path):
-    project.forget()
-    yield tmp_path
-    for path in list(project._shown):
-        project.show(path, None)
-    project.forget()
 
 
 def codes(folder, name, text):

@@ -30,16 +30,16 @@ _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | frozenset(
 )
 # Calls that find a module, or what stands in one, by a name that is computed.
 _MODULE_FINDERS: Final = frozenset("import_module __import__ load_source".split())
-_FINDERS: Final = _MODULE_FINDERS | frozenset(
+FINDERS: Final = _MODULE_FINDERS | frozenset(
     "exec_module run_path run_module locate instantiate find_module __subclasses__ Fire "
     "exec".split()
 )
 _NOTHING: Final[frozenset[str]] = frozenset()
 # By the name of what is called, the flags of an outline that the call sets.
-_SAID: Final = {name: frozenset(("finds",)) for name in _FINDERS} | {
+_SAID: Final = {name: frozenset(("finds",)) for name in FINDERS} | {
     "Fire": frozenset(("finds", "gets", "gets_any"))  # the command line names a method
 }
-_HEIRS: Final = "__init_subclass__"  # a class that knows all that inherit from it
+HEIRS: Final = "__init_subclass__"  # a class that knows all that inherit from it
 # Calls that look names of their own file up.
 _LOOKUPS: Final = frozenset("globals eval exec locals".split())
 _GETTERS: Final = frozenset("getattr hasattr attrgetter methodcaller".split())
@@ -54,7 +54,7 @@ _GETTING: Final = re.compile(rf"\b(?:{'|'.join(_GETTERS)}|Fire)\b")
 _SIGNS: Final = {
     "lists_exports": re.compile(r"\b__all__\b"),
     "looks_up": re.compile(rf"\b(?:{'|'.join((*_LOOKUPS, 'vars'))})\b"),
-    "finds": re.compile(rf"\b(?:{'|'.join(_FINDERS)})\b"),
+    "finds": re.compile(rf"\b(?:{'|'.join(FINDERS)})\b"),
     "gets": _GETTING,
     "gets_any": _GETTING,
     "starts_main": re.compile(r"app\.run\b"),
@@ -173,7 +173,7 @@ class Outline:
         if known is None:
             is_class = type(node) is ast.ClassDef
             known = self.definitions[name] = Definition(node.name, parent, is_class)
-        if node.name == _HEIRS:
+        if node.name == HEIRS:
             self._flags.add("finds")
         known.is_open = known.is_open or not _PLAIN_DECORATORS.issuperset(
             [_decorator(one) for one in node.decorator_list]

@@ -11,7 +11,7 @@ from typing import Final
 
 from tfnanlint.conventions.files import holds_tests, is_below_tests
 from tfnanlint.project.outline_entries import Import
-from tfnanlint.project.outlines import Outline
+from tfnanlint.project.outlines import FINDERS, HEIRS, Outline
 
 INIT: Final = "__init__.py"
 # Words by which a file may import modules of computed names, or load such attributes, each with
@@ -21,13 +21,7 @@ _CALLED: Final = re.compile(rb"\s*\(")
 # Not the attribute of a name that is written there.
 _COMPUTED: Final = re.compile(rb"\s*\((?!\s*[\w.\[\]]+\s*,\s*\\?['\"][\w.]*\\?['\"]\s*[,)])")
 _FINDING: Final[_Signs] = (
-    *(
-        (word.encode(), _CALLED)
-        for word in (
-            "import_module __import__ load_source exec_module run_path run_module locate "
-            "instantiate find_module __subclasses__ Fire __init_subclass__ exec"
-        ).split()
-    ),
+    *((word.encode(), _CALLED) for word in (*sorted(FINDERS), HEIRS)),
     (b"%run", re.compile(rb"\b")),
 )
 _GETTING: Final[_Signs] = (
@@ -258,42 +252,42 @@ class Program:
     @property
     def looks_up(self) -> bool:
         """Whether some file finds names, its own or those of a module, by text."""
-        known = self._flags.get("looks_up")
-        if known is None:
-            known = self._flags["looks_up"] = any(
-                b"__dict__" in data for data in self.texts.values()
-            ) or any(self.outline(path).looks_up for path in self._with(_LOOKING))
-        return known
+        return self._is("looks_up", self._finds_names)
+
+    def _finds_names(self) -> bool:
+        holds = any(b"__dict__" in data for data in self.texts.values())
+        return holds or any(self.outline(path).looks_up for path in self._with(_LOOKING))
 
     @property
     def gets_attributes(self) -> bool:
         """Whether some file loads an attribute by a computed name."""
-        known = self._flags.get("gets")
-        if known is None:
-            known = self._flags["gets"] = any(
-                self.outline(path).gets for path in self._with(_GETTING)
-            )
-        return known
+        return self._is(
+            "gets", lambda: any(self.outline(path).gets for path in self._with(_GETTING))
+        )
 
     @property
     def gets_any_attribute(self) -> bool:
         """Whether some file loads an attribute by a name that may be written nowhere."""
-        known = self._flags.get("gets_any")
-        if known is None:
-            known = self._flags["gets_any"] = any(
-                self.outline(path).gets_any for path in self._with(_GETTING)
-            )
-        return known
+        return self._is(
+            "gets_any", lambda: any(self.outline(path).gets_any for path in self._with(_GETTING))
+        )
 
     @property
     def copies_attributes(self) -> bool:
         """Whether some file may take all attributes of an object at once, as the text tells."""
-        known = self._flags.get("copies")
-        if known is None:
-            known = self._flags["copies"] = any(
+        return self._is(
+            "copies",
+            lambda: any(
                 b"__dict__" in data or _VARS.search(data) is not None
                 for data in self.texts.values()
-            )
+            ),
+        )
+
+    def _is(self, flag: str, find: Callable[[], bool]) -> bool:
+        """What holds of the program, found when it is asked for the first time."""
+        known = self._flags.get(flag)
+        if known is None:
+            known = self._flags[flag] = find()
         return known
 
     def _with(self, signs: _Signs) -> Iterator[str]:
