@@ -273,6 +273,24 @@ def _returned_op(ev: Evaluator, callee: ast.expr, point: Point) -> Op | None:
     return maker(ev, returned, function.point) if known and returned is not None else None
 
 
+def _kind_given(site: Site, value: Value) -> str:
+    """Whether a site gives a tensor or an array of NumPy, where its row says one of them."""
+    if site.library == "np" and value.kind in ("tensor", "array"):
+        return "array"  # also of tensors
+    if value.kind == "tensor":
+        if site.op.name in ARRAY_METHODS:
+            return "array"
+        if site.name in site.op.of_arrays and site.arrives("array"):
+            return "array"
+        if site.library in _PLAIN and not site.op.starts and not site.arrives("tensor"):
+            # Nothing here says that TensorFlow computes it; NumPy's functions and methods give
+            # arrays.
+            return "array" if site.library == "method" and site.arrives("array") else "unknown"
+    if value.kind == "array" and site.library in _MAKING_TENSORS:
+        return "tensor"
+    return value.kind
+
+
 def _result(ev: Evaluator, site: Site) -> Value:
     """The value that a site gives, with the site as its origin."""
     met = before_meeting(site) if "y" in site.args else None
@@ -290,21 +308,9 @@ def _result(ev: Evaluator, site: Site) -> Value:
     for argument in arrived:
         if argument is NOTHING:
             return NOTHING
-    if site.library == "np" and value.kind in ("tensor", "array"):
-        value.kind = "array"  # also of tensors
-        value = value if value.dtype != "bfloat16" else of_bfloat16(value)
-    elif value.kind == "tensor" and site.op.name in ARRAY_METHODS:
-        value.kind = "array"
-    elif (
-        value.kind == "tensor"
-        and site.library in _PLAIN
-        and not site.op.starts
-        and not site.arrives("tensor")
-    ):
-        # Nothing here says that TensorFlow computes it; NumPy's functions and methods give arrays.
-        value.kind = "array" if site.library == "method" and site.arrives("array") else "unknown"
-    elif value.kind == "array" and site.library in _MAKING_TENSORS:
-        value.kind = "tensor"
+    value.kind = _kind_given(site, value)
+    if site.library == "np" and value.kind == "array" and value.dtype == "bfloat16":
+        value = of_bfloat16(value)
     if (
         value.kind == "number"
         and arrived

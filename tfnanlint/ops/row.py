@@ -39,7 +39,8 @@ class Op:
     spellings, of any row, that were found to differ from the row's. `applies` names the parameters
     whose functions the row calls with values: `fn` of tf.map_fn. `shaped_by` names the parameter
     that is the shape of the result: `dims` of tf.fill. `flattening` holds the spellings whose
-    result has one axis: np.ravel, which is tf.reshape.
+    result has one axis: np.ravel, which is tf.reshape. `of_arrays` holds the spellings that give
+    an array where they are given one: keras.utils.normalize.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Op:
     applies: tuple[str, ...] = ()
     shaped_by: str = ""
     flattening: tuple[str, ...] = ()
+    of_arrays: tuple[str, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

@@ -840,6 +840,7 @@ op(
     "x num_classes axis dtype",
     t.ranged(0.0, 1.0),
     reaches=(0.0, 1.0),
+    of_arrays=("keras.utils.to_categorical", "np_utils.to_categorical"),
     reference="keras.ops.one_hot(tf.cast(x, tf.int32), 3)",
 )
 op(

@@ -13,6 +13,7 @@ from typing import Final
 from tfnanlint.ops.relations.counts import axis_of, length, one_axis, passed_by_one
 from tfnanlint.ops.relations.magnitudes import longest, square_of, unit_of
 from tfnanlint.ops.relations.picks import picked
+from tfnanlint.ops.relations.shapes import has_one_length
 from tfnanlint.ops.relations.shares import (
     axis_of_shares,
     of_squares,
@@ -168,13 +169,16 @@ def _over_a_minimum(site: Site, x: Value) -> Value | None:
 
 def _one_hot_of_indices(site: Site, x: Value) -> Value | None:
     """The sum of one_hot(i), i being what argmax or top_k found: 1 along its own axis, of all at
-    least 1. The axis along which argmax looked is taken for the one that one_hot puts back.
+    least 1. The axis along which argmax looked is taken for the one that one_hot puts back, unless
+    the program shows that the axis has another length.
     """
     one_hot = made_by(x, *ONE_HOTS, aligned=True)
     if one_hot is None or x.lo != 0.0 or x.hi != 1.0 or one_hot.name == "ops.multi_hot":
         return None
     largest = made_by(one_hot.value("x"), "tf.argmax")
     if largest is None and part_of(one_hot.value("x"), 1, "tf.math.top_k") is None:
+        return None
+    if largest is not None and not has_one_length(largest.value("x")):
         return None
     if not site.given("axis"):
         return Value(1.0, INF, nan=x.nan, dtype=x.dtype)
@@ -729,6 +733,7 @@ op(
     "x axis order epsilon",
     _l2_normalized,
     masked="xla",
+    of_arrays=("keras.utils.normalize",),
     untested="keras adds axes of its own; tf.math.l2_normalize is tested",
 )
 op(

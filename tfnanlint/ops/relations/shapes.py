@@ -10,7 +10,7 @@ from typing import Final
 from tfnanlint.ops.frameworks import TRANSPOSING
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import SHAPE_KEEPING
+from tfnanlint.ops.traits import POINTWISE, SHAPE_KEEPING
 from tfnanlint.values.value import Note, Value
 
 Shape = tuple[int | None, ...]  # None for a length that is not written
@@ -60,6 +60,22 @@ def last_length(value: Value, depth: int = _DEPTH) -> int | None:
         return None
     columns = shape_of(site.value("y"), depth - 1)
     return columns[-1] if columns is not None and len(columns) > 1 else None
+
+
+def has_one_length(value: Value, depth: int = _DEPTH) -> bool:
+    """Whether nothing that is seen gives the last axis of a value another length than what it is
+    computed from has: no join of several values, no op that flattens or repeats its elements.
+    """
+    site = _maker(value)
+    if site is None or depth == 0:
+        one_origin = isinstance(value.origin, Note) and not value.origin.joined
+        return one_origin or value.kind == "number"
+    if site.name in site.op.flattening or site.op.name == "tf.repeat":
+        return False
+    operands = [p for p in site.params if p in ("x", "y", site.op.main) and site.given(p)]
+    if site.op.name not in POINTWISE:
+        operands = operands[:1]
+    return all([has_one_length(site.value(param), depth - 1) for param in operands])
 
 
 def _maker(value: Value) -> Site | None:
