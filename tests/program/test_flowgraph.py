@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from tfnanlint.program.flowgraph import FlowGraph
@@ -63,3 +65,30 @@ def test_what_is_deleted_unread_is_dead():
     made = FlowGraph(body).definitions
     assert not made["y"][0].is_dead
     assert made["z"][0].is_dead
+
+
+ADDED = """\
+def f(items, given):
+    steps = []
+    parts = {}
+    for item in items:
+        steps.append(one(item))
+        parts["last"] = two(item)
+        given.append(three(item))
+    steps.reverse()
+    return steps, parts
+"""
+
+
+def test_what_is_put_into_a_new_container_is_given_to_its_name():
+    graph = FlowGraph(Source("x.py", ADDED).tree.body[0])
+    holders = {
+        ast.unparse(whole): [definition.name for definition in definitions]
+        for whole, definitions in graph.made.items()
+        if isinstance(whole, ast.Call)
+    }
+    assert holders == {
+        "steps.append(one(item))": ["steps"],
+        "two(item)": ["parts"],
+        "steps.reverse()": ["steps"],
+    }

@@ -18,6 +18,10 @@ from tfnanlint.syntax.nodes import NAME, SEQUENCES, declared, nodes_in, parts_of
 
 _BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 _COMPREHENSIONS: Final = frozenset((ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp))
+# Methods that change a list and give nothing, and what makes a container that nothing else holds.
+_CHANGING: Final = frozenset("append appendleft clear extend insert reverse sort".split())
+_CONTAINERS: Final = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
+_MAKING: Final = frozenset(("list", "dict", "deque", "defaultdict", "OrderedDict"))
 _MAX_ROUNDS: Final = 8  # of a loop, until no more definitions reach its head
 
 Reaching = dict[str, frozenset["Definition"]]
@@ -58,7 +62,8 @@ class FlowGraph:
     """The definitions and uses of the names of one function, or of a file outside of its functions.
 
     `made` has the definitions that an expression is given to, if the statement does nothing else
-    with it: not for `self.loss = loss = f(x)`.
+    with it: not for `self.loss = loss = f(x)`. What is added to a list that is made here or put
+    into it is given to the definitions of its name: `steps.append(f(x))`, `parts["loss"] = f(x)`.
     """
 
     def __init__(self, body: ast.AST):
@@ -123,8 +128,9 @@ class FlowGraph:
                     definitions.append(self._define(part, part.id, whole, reaching))
                     plain = plain and part.id not in self._outside
                 else:
-                    plain = False
-                    self._change(part, whole, reaching)
+                    held = self._put(part, whole, reaching)
+                    definitions += held
+                    plain = plain and bool(held)
         if plain:
             self.made[whole] = definitions
         return reaching
@@ -142,17 +148,33 @@ class FlowGraph:
         reaching[name] = frozenset((definition,))
         return definition
 
+    def _put(self, target: Any, whole: Any, reaching: Reaching) -> list[Definition]:
+        """What holds a value that is given to a part of it; nothing where that is not known."""
+        held = _container(target, reaching) if type(target) is ast.Subscript else []
+        if held:
+            self._read(target.slice, reaching)
+        else:
+            self._change(target, whole, reaching)
+        return held
+
     def _change(self, target: Any, whole: Any, reaching: Reaching) -> None:
         """`x[i] = value`, `x.a = value`: what reads `x` may read the value."""
         for node in nodes_in(target):
             if type(node) is NAME:
                 self._note(node, target, reaching)
 
-    def _expression(self, node: Any, reaching: Reaching) -> Reaching:
-        return self._read(node.value, reaching) if node.value is not None else reaching
+    def _expression(self, node: ast.Expr, reaching: Reaching) -> Reaching:
+        reaching = self._read(node.value, reaching)
+        method = node.value.func if isinstance(node.value, ast.Call) else None
+        if isinstance(method, ast.Attribute) and method.attr in _CHANGING:
+            held = _container(method, reaching)
+            if held:
+                self.made[node.value] = held
+        return reaching
 
     def _leave(self, node: Any, reaching: Reaching) -> None:
-        self._expression(node, reaching)
+        if node.value is not None:
+            self._read(node.value, reaching)
 
     def _if(self, node: ast.If, reaching: Reaching) -> Reaching | None:
         reaching = self._read(node.test, reaching)
@@ -295,6 +317,21 @@ class FlowGraph:
             if key not in self._seen:  # a loop is gone through more than once
                 self._seen.add(key)
                 definition.uses.append(Use(node, whole))
+
+
+def _container(member: Any, reaching: Reaching) -> list[Definition]:
+    """The definitions of the name whose `member` is an element or a method, if each makes a list or
+    a dict; else nothing: it may be held elsewhere, too.
+    """
+    name = member.value
+    held = reaching.get(name.id, frozenset()) if type(name) is NAME else frozenset()
+    return list(held) if all([_is_container(one.whole) for one in held]) else []
+
+
+def _is_container(whole: Any) -> bool:
+    if isinstance(whole, ast.Call):
+        return isinstance(whole.func, ast.Name) and whole.func.id in _MAKING
+    return isinstance(whole, _CONTAINERS)
 
 
 def _flat(target: Any) -> list[Any]:
