@@ -412,6 +412,11 @@ class Policy:
         """The rules that run, with those that only hold their places."""
         return (*self.rules, *self.holding) if self.holding else self.rules
 
+    @property
+    def asks_for_notes(self) -> bool:
+        """Whether the user asks for what nothing shows to occur: `--certainty unknown`."""
+        return self.certainty is Certainty.UNKNOWN
+
     def holds(self, finding: Finding) -> bool:
         """Whether a finding only holds the place of a rule that is ignored."""
         return any(rule.code == finding.code for rule in self.holding)
