@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tfnanlint.config.layers import Policy
+from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.interp.precision import Precision
 from tfnanlint.pipeline import analysis
 from tfnanlint.pipeline.check import check_source
@@ -60,7 +61,11 @@ def titles(path, text: str) -> list[str]:
     path.write_text(text)
     rule = next(one for one in load() if one.code == "TFN202")
     policy = Policy(
-        rules=(rule,), certainty=None, idle=False, unsafe_fixes=True, known={rule.code: rule}
+        rules=(rule,),
+        certainty=Certainty.UNKNOWN,  # what no file of the program runs is a note
+        idle=False,
+        unsafe_fixes=True,
+        known={rule.code: rule},
     )
     return [
         fix.title

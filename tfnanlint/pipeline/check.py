@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfnanlint.config.layers import Policy
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Certainty, Claim, Finding
+from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.files.kinds import NOTEBOOK, relevant
 from tfnanlint.suppression import comments as suppress
 from tfnanlint.syntax.recovery import PartialSource, recovered
@@ -57,9 +57,7 @@ class Account(NamedTuple):
 
 
 _BROKEN: Final = "the file has a syntax error"
-_GUARD_OF_NOTE: Final = (
-    "nothing shows that the hazard occurs, so no guard is offered without `--certainty unknown`"
-)
+_NO_FIX_OF_NOTE: Final = "nothing shows that it occurs: `--certainty unknown` offers its repair"
 Narrowing = Callable[[Checked], Checked]
 Teller = Callable[[Account], None]
 
@@ -255,9 +253,9 @@ class Checking:
             return finding
         if isinstance(self.checked.source, PartialSource):
             return replace(finding, fixes=(), no_fix=_BROKEN)
-        whole = finding if self._analysis is None else self._analysis.repaired(finding)
         if finding.certainty is Certainty.UNKNOWN and not self._mends_notes:
-            whole = _with_equal_fixes(whole)
+            return replace(finding, fixes=(), no_fix=_NO_FIX_OF_NOTE)
+        whole = finding if self._analysis is None else self._analysis.repaired(finding)
         names = self._fixes.get(finding.code)
         if names is None:
             return whole
@@ -298,15 +296,6 @@ def _filtered(
         unsure=unsure,
         cut_short=cut_short,
     )
-
-
-def _with_equal_fixes(note: Finding) -> Finding:
-    """A note with those of its fixes that are worth their place where no hazard occurs: a form that
-    computes the same, no guard.
-    """
-    equal = tuple(fix for fix in note.fixes if fix.claim is Claim.EQUAL)
-    reason = _GUARD_OF_NOTE if note.fixes and not equal else note.no_fix
-    return replace(note, fixes=equal, no_fix=reason)
 
 
 def _rests_on_cut(finding: Finding, source: PartialSource) -> bool:
