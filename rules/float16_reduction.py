@@ -83,7 +83,10 @@ def judged(site: Site, here: Context) -> Iterator[Finding]:
     if x.dtype != "float16" or not many(site, x):
         return
     fixes = []
-    if site.op.name == "tf.reduce_mean" and site.complete and not is_cast_later(site, here):
+    cast = made_by(x, *traits.CASTS)
+    if cast is not None and isinstance(site.args.get("x"), ast.Name) and here.visible(cast, site):
+        here.no_fix = f"{here.line(cast.node)} casts to float16: cast to float32 there"
+    elif site.op.name == "tf.reduce_mean" and site.complete and not is_cast_later(site, here):
         args: dict[str, Any] = {param: site.args.get(param) for param in ("axis", "keepdims")}
         fixes = here.rewrite(
             site,

@@ -102,6 +102,9 @@ def floored(
 ) -> list[Fix]:
     if param not in guard.args or guard.source is not here.source:
         return []
+    if x.hi > 1 and leaves_half(log, x, here):
+        here.no_fix = "the logarithm of 1 minus it is NaN above 1: bring it between 0 and 1 first"
+        return []
     return here.rewrite(
         guard,
         "tf.maximum({x}, {eps})",
@@ -112,6 +115,22 @@ def floored(
         cost="values below eps become eps and get no gradient; other values no longer include "
         "the added eps",
     )
+
+
+def leaves_half(log: Site, x: Value, here: Context) -> bool:
+    """Whether the logarithm of 1 minus a value stands in the same statement, guarded or not."""
+    statement = next((node for node in here.around(log.node) if isinstance(node, ast.stmt)), None)
+    for node in ast.walk(statement) if statement is not None else ():
+        half = here.site(node, log.point) if isinstance(node, ast.Call) else None
+        if half is None or half.op.name != log.op.name or half.node is log.node:
+            continue
+        total = here.made_by(half.value("x"), "tf.add")
+        for param in ("x", "y"):
+            part = total.value(param) if total is not None else half.value("x")
+            minus = here.made_by(part, "tf.subtract")
+            if minus is not None and minus.value("x").const == 1 and here.same(minus.value("y"), x):
+                return True
+    return False
 
 
 def stopped(log: Site, guard: Site, here: Context) -> Iterator[Finding]:

@@ -81,7 +81,10 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         return
     if here.hidden(quotient) or not x.known and quotient.differentiated is Differentiated.NO:
         return
+    surely = x.lo == x.hi == 0
     repaired = fixes(quotient, param, norm, here)
+    if quotient.differentiated is Differentiated.NO and not surely:
+        repaired, here.no_fix = [], "no gradient is taken, and a vector of zeros is rare"
     vectors = [] if repaired else [x, norm.value(norm.op.main)]
     inside = [root.node for vector in vectors for root in repairs.roots(plain(vector))]
     yield here.finding(
@@ -89,7 +92,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         None,
         "division of a vector by its own norm: for a vector of zeros the result is 0 / 0, so "
         "it and its gradient are NaN",
-        Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY,
+        Certainty.MUST if surely else Certainty.MAY,
         repaired,
         covers=[norm.node, *inside],
         doubtful=of_everything(norm, here),

@@ -7,7 +7,6 @@ import os
 import pytest
 
 from tfnanlint.config.layers import Policy
-from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.interp.precision import Precision
 from tfnanlint.pipeline import analysis
 from tfnanlint.pipeline.check import check_source
@@ -62,9 +61,10 @@ def titles(path, text: str) -> list[str]:
     rule = next(one for one in load() if one.code == "TFN202")
     policy = Policy(
         rules=(rule,),
-        certainty=Certainty.UNKNOWN,  # what no file of the program runs is a note
+        certainty=None,
         idle=False,
         unsafe_fixes=True,
+        mends_notes=True,  # what no file of the program runs is a note
         known={rule.code: rule},
     )
     return [

@@ -392,6 +392,7 @@ class Policy:
     whether comments hide findings, what the project works with, the codes of rules whose findings
     are not to be repaired, and the fixes that may be offered for those of some rules, by name.
 
+    `mends_notes`: fixes are offered for notes, too, as they are for who asks for these.
     `holding` are rules that a user ignores: they run, and show nothing, so that no more general
     rule speaks in their place.
     """
@@ -406,16 +407,12 @@ class Policy:
     unfixable: frozenset[str] = frozenset()
     fixes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     holding: tuple[Rule, ...] = ()
+    mends_notes: bool = False
 
     @property
     def running(self) -> tuple[Rule, ...]:
         """The rules that run, with those that only hold their places."""
         return (*self.rules, *self.holding) if self.holding else self.rules
-
-    @property
-    def asks_for_notes(self) -> bool:
-        """Whether the user asks for what nothing shows to occur: `--certainty unknown`."""
-        return self.certainty is Certainty.UNKNOWN
 
     def holds(self, finding: Finding) -> bool:
         """Whether a finding only holds the place of a rule that is ignored."""
@@ -676,6 +673,7 @@ class Settings:
                 setup=self.setup,
                 unfixable=frozenset(self._unfixable),
                 fixes=self._fixes,
+                mends_notes=self.certainty is Certainty.UNKNOWN,
                 holding=tuple(
                     rule for rule in rules if rule.code in held and not codes.isdisjoint(rule.over)
                 ),

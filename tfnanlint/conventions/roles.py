@@ -207,6 +207,11 @@ def is_assertion(name: str) -> bool:
     return name.startswith("assert")
 
 
+def compares_results(name: str) -> bool:
+    """Whether a function of this name compares results with right ones: `utils.test_my_rmse(f)`."""
+    return name.startswith("test_")
+
+
 def expects_failure(text: str) -> bool:
     """Whether a context expects an error: `pytest.raises(...)`, `self.assertRaises(...)`."""
     return re.search(_FAILURE_EXPECTED, text) is not None

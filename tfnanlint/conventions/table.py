@@ -299,6 +299,11 @@ CONVENTIONS: Final = (
         "assertions of tests and of `tf.debugging` only compare",
     ),
     Convention(
+        roles.compares_results,
+        "what the function that it is given computes is compared with numbers",
+        "the cells behind the exercises of a notebook: `utils.test_my_rmse(my_rmse)`",
+    ),
+    Convention(
         roles.registers,
         "a decorator returns the function unchanged",
         "registries of layers, models and ops return their argument",

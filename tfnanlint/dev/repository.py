@@ -44,7 +44,7 @@ def claims(rule: Rule, root: Path = ROOT) -> Path:
 
 def policy(rules: Iterable[Rule] | None = None) -> Policy:
     """`rules` (all of them when not given) at their default grades, also where they are silent
-    (`--certainty` shows that), with fixes that move values.
+    (`--certainty` shows that), with fixes that move values and those of notes.
     """
     chosen = tuple(map(outspoken, load() if rules is None else rules))
     return Policy(
@@ -52,6 +52,7 @@ def policy(rules: Iterable[Rule] | None = None) -> Policy:
         certainty=None,
         idle=False,
         unsafe_fixes=True,
+        mends_notes=True,
         known={one.code: outspoken(one) for one in load()},
     )
 

@@ -65,7 +65,7 @@ def _addends(value: Value, depth: int = _DEPTH) -> list[Value]:
     return [one for param in ("x", "y") for one in _addends(total.value(param), depth - 1)]
 
 
-def _trained(value: Value) -> Site | None:
+def trained(value: Value) -> Site | None:
     """The variable that a value is, which training moves; None for others."""
     weights = made_by(_laid_out(value), *VARIABLES)
     return weights if weights is not None and moved_by_training(weights) else None
@@ -73,7 +73,7 @@ def _trained(value: Value) -> Site | None:
 
 def _starts_off_zero(value: Value) -> bool:
     """Whether a value is a variable that starts with numbers above 0 only, or below."""
-    weights = _trained(value)
+    weights = trained(value)
     if weights is None:
         return False
     start = started(weights)
@@ -86,4 +86,4 @@ def _is_gradient_of_weights(value: Value) -> bool:
     """
     gradient = made_by(value, *_SOURCES)
     source = _SOURCES[gradient.op.name] if gradient is not None else ""
-    return gradient is not None and _trained(gradient.value(source)) is not None
+    return gradient is not None and trained(gradient.value(source)) is not None

@@ -179,7 +179,7 @@ class Checking:
         self._analysis: Analysis | None = None
         self._unfixable = policy.unfixable
         self._fixes = dict(policy.fixes)
-        self._mends_notes = policy.asks_for_notes
+        self._mends_notes = policy.mends_notes
         if policy.comments and suppress.skips_file(source):
             return
         try:

@@ -357,7 +357,8 @@ class Speller:
                 if isinstance(inner, ast.Call):
                     row, name = self.interpreter.row(inner.func, point)
                     root = name.split(".", 1)[0]
-                    if row is not None and root in ("tf", "K", "ops", "tnp"):
+                    is_of_tensors = row is not None and bool(row.params)  # not `K.epsilon()`
+                    if is_of_tensors and root in ("tf", "K", "ops", "tnp"):
                         return root
         return ""
 

@@ -21,6 +21,7 @@ from tfnanlint.idioms.quantities import (
     vanishes_with,
     zero_meant,
 )
+from tfnanlint.idioms.trained_weights import trained
 from tfnanlint.idioms.vanishing import not_counted
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, made_by, same
@@ -382,6 +383,9 @@ def _by_complement(here: Context, division: Site, param: str) -> list[Fix]:
     """
     here.no_fix = NO_VALUE
     taken = complement(division.value(param))
+    if taken is not None and trained(taken.value(taken.op.main)) is not None:
+        here.no_fix = "training would have to move a weight far to bring the probability to 1"
+        return []
     own = [site.point.scope for site in (division, taken) if site is not None and site.point]
     return floor(here, division, param) if len(own) == 2 and own[0] is own[1] else []
 

@@ -14,10 +14,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Container, Final, Iterable, Iterator, NamedTuple
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import names_compiler
+from tfnanlint.conventions.roles import compares_results
 from tfnanlint.diagnostics.findings import (
     MODES,
     NOWHERE,
@@ -253,11 +254,14 @@ class Context:
         rule: Rule,
         draft: bool = False,
         setup: Setup = Setup(),
+        upstream: Callable[[], Container[ast.AST]] = tuple,
     ):
         """What a draft finds is judged once more. Fixes cost more than all else: they are made only
         while `repairing` is set, and what is found must not depend on them (see `possible`).
+        `upstream` gives what of the file is seen to lead to something that a gradient is taken of.
         """
         self.setup = setup
+        self._upstream = upstream
         self.draft = draft
         self.repairing = False
         self.module = module
@@ -410,6 +414,14 @@ class Context:
         one number like any other.
         """
         return goes_into(site, self.interpreter, RANKINGS)
+
+    def trains_beside(self, site: Site) -> bool:
+        """Whether a gradient is seen to be taken of something in the class, or else the function,
+        that a site stands in.
+        """
+        around = [node for node in self.around(site.node) if isinstance(node, ast.stmt)]
+        upstream = self._upstream() if around else ()
+        return bool(upstream) and any(node in upstream for node in ast.walk(around[-1]))
 
     def tested_for_nan(self, site: Site) -> bool:
         """Whether the function asks what a site gives whether it is finite, and no gradient is
@@ -678,7 +690,7 @@ class Context:
         exact = tuple(fix for fix in fixes if fix.claim.safe)
         if len(exact) == len(fixes):
             return fixes
-        if self.tests:
+        if self.tests or self._is_compared(site):
             self.no_fix = "a fix would change values, which the tests in this file expect"
         elif goes_into(site, self.interpreter, PRINTS):
             self.no_fix = "a fix would change a value that is only printed"
@@ -687,6 +699,18 @@ class Context:
         else:
             return fixes
         return exact
+
+    def _is_compared(self, site: Site) -> bool:
+        """Whether the function of a site is given to one that compares its results."""
+        function = site.point.scope.function if site.point is not None else None
+        if function is None or not any(map(compares_results, self.source.names)):
+            return False
+        return any(
+            isinstance(argument, ast.Name) and argument.id == function.name
+            for call in ast.walk(self.source.tree)
+            if isinstance(call, ast.Call) and compares_results(leaf(call.func) or "")
+            for argument in call.args
+        )
 
     def _reached(self, site: Site, modes: tuple[str, ...]) -> tuple[str, ...]:
         """Of some modes those in which an expression is reached: `if tf.executing_eagerly():`

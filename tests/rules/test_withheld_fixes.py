@@ -1,0 +1,148 @@
+"""Fixes that are not offered, each beside one that is: where a guard could never act, would leave a
+hazard of the same statement, or would change a value that is meant or compared.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.config.layers import Configuration, layer
+from tfnanlint.dev import repository
+from tfnanlint.diagnostics.findings import Claim, Finding
+from tfnanlint.pipeline.linter import Linter
+from tfnanlint.syntax.source import Source
+
+HEAD = "import tensorflow as tf\nfrom tensorflow.keras import backend as K\n\n\n"
+BEAM = """class Model:
+    def train(self, x):
+        loss = -tf.reduce_mean(tf.square(self.dense(x)))
+        return tf.compat.v1.train.AdamOptimizer().minimize(loss)
+
+    def beam(self, scores, depth):
+        probs = tf.nn.relu(scores)
+        return tf.reshape(tf.math.log(probs[:, depth]), [-1])
+"""
+WEIGHT = """class Rate(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.rate = self.add_weight(name="rate", shape=(1,), initializer="zeros")
+
+    def call(self, x):
+        p = tf.sigmoid({logit})
+        self.add_loss(tf.reduce_sum(tf.square(x) / (1.0 - p)))
+        return x
+"""
+HALF = """def loss(targets, x):
+    outputs = tf.keras.layers.Dense(1)(x)
+    return -tf.reduce_mean(targets * tf.math.log(outputs + 1e-8) + {half})
+
+
+def step(model, targets, x):
+    with tf.GradientTape() as tape:
+        value = loss(targets, x)
+    return tape.gradient(value, model.trainable_variables)
+"""
+CAST = """def share(condition, x):
+    half = tf.cast(condition, tf.float16)
+    return tf.reduce_mean(half)
+"""
+GRADED = """def rmse(y, p):
+    return tf.sqrt(tf.reduce_mean(tf.square(y - p)))
+
+
+def step(model, x, y):
+    with tf.GradientTape() as tape:
+        loss = rmse(y, model(x))
+    return tape.gradient(loss, model.trainable_variables)
+
+
+{call}
+"""
+LENGTH = """import tensorflow as tf
+
+
+def squash(s):
+    n = tf.norm(s, axis=-1,keepdims=True)
+    return tf.multiply(n**2/(1+n**2)/(n + tf.keras.backend.epsilon()), s)
+
+
+class Capsules(tf.keras.layers.Layer):
+    def call(self, x):
+        return squash(x)
+"""
+
+
+def first(text: str, *codes: str) -> Finding:
+    """The first finding of some rules in a program."""
+    found = repository.findings(Source("program.py", HEAD + text))
+    return next(one for one in found if one.code in codes)
+
+
+def test_a_score_beside_the_loss_keeps_minus_infinity():
+    finding = first(BEAM, "TFN101")
+    assert not finding.fixes and "-inf may be what is meant" in finding.no_fix
+    alone = "class Search:\n" + BEAM[BEAM.index("    def beam") :]
+    assert first(alone, "TFN101").fixes
+
+
+@pytest.mark.parametrize(("logit", "offered"), [("self.rate", False), ("x", True)])
+def test_what_one_weight_leaves_of_1_has_no_floor(logit, offered):
+    assert bool(first(WEIGHT.format(logit=logit), "TFN102").fixes) is offered
+
+
+@pytest.mark.parametrize(
+    ("half", "offered"),
+    [
+        ("(1.0 - targets) * tf.math.log((1.0 - outputs) + 1e-8)", False),
+        ("tf.reduce_sum(outputs)", True),
+    ],
+)
+def test_one_half_of_a_loss_is_not_floored(half, offered):
+    assert bool(first(HALF.format(half=half), "TFN405").fixes) is offered
+
+
+def test_a_mean_of_what_is_cast_to_float16_is_repaired_there():
+    finding = first(CAST, "TFN604")
+    assert not finding.fixes and "cast to float32 there" in finding.no_fix
+
+
+@pytest.mark.parametrize(("call", "offered"), [("utils.test_rmse(rmse)", False), ("", True)])
+def test_what_a_test_compares_does_not_move(call, offered):
+    claims = {fix.claim for fix in first(GRADED.format(call=call), "TFN202").fixes}
+    assert (Claim.SHIFTED in claims) is offered
+
+
+def test_a_guard_names_no_library_of_the_tensors_beside_it():
+    configuration = Configuration(layer({"unsafe-fixes": True}, "settings", "/x"), (), True)
+    fixed = Linter(configuration).fix("/x/program.py", LENGTH).after
+    assert "tf.reduce_sum(tf.square(s), axis=-1, keepdims=True)" in fixed
+
+
+DRAWN = """def spread(z, w):
+    return tf.reduce_mean(tf.abs(z - w), axis=1)
+
+
+def ratio(n, x):
+    z, w = tf.random.normal((n, 3)), tf.random.normal({shape})
+    return tf.reduce_mean(x / spread(z, w))
+"""
+SCALED = """class Attention(tf.keras.layers.Layer):
+    def __init__(self, width):
+        super().__init__()
+        self.size = width // 8
+
+    def call(self, x):
+        return tf.matmul(x, x, transpose_b=True) / tf.sqrt(self.size ** {power})
+"""
+
+
+def codes(text: str) -> set[str]:
+    return {one.code for one in repository.findings(Source("program.py", HEAD + text))}
+
+
+def test_two_draws_are_never_equal_on_average():
+    assert "TFN102" not in codes(DRAWN.format(shape="(n, 4)"))
+
+
+@pytest.mark.parametrize(("power", "falls"), [("-0.5", True), ("0.5", False)])
+def test_a_negative_power_is_never_0(power, falls):
+    assert ("TFN202" in codes(SCALED.format(power=power))) is not falls
