@@ -15,7 +15,7 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.identifiers import is_count, is_probability, is_scale, says_safe
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import CASTS, MAKES_TENSOR, NAN_TEST_NAMES
+from tfnanlint.ops.traits import CASTS, CLIPS, MAKES_TENSOR, NAN_TEST_NAMES
 from tfnanlint.program.functions import ClassObject
 from tfnanlint.program.scope import Assigned, Point, Scope, unrefined
 from tfnanlint.syntax.access_paths import leaf, path_of
@@ -202,10 +202,10 @@ def named_safe(site: Site, param: str) -> bool:
 
 
 def _understood(value: Value) -> bool:
-    """Whether a value was made safe, or not, by a floor, a clip or a choice: of these it is known
-    what they leave.
+    """Whether a value was made safe, or not, by a floor, a clip, a relu or a choice: of these it is
+    known what they leave.
     """
-    site = made_by(value, "tf.maximum", "tf.minimum", "tf.clip_by_value", "tf.where")
+    site = made_by(value, *CLIPS, "tf.where")
     return site is not None and value.known
 
 
