@@ -56,6 +56,7 @@ from tfnanlint.api import (
 
 NEAR = 0.01  # next to 1, numbers below lose two digits and more
 SMALL = 1e-3
+LOST = 6e-8  # below this 1 - exp(x) is 0 in float32
 
 
 @rule(
@@ -93,11 +94,13 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
     ):
         return
     overflows = not sign and not cannot_overflow(x) and under_logarithm(minus, here)
+    if is_floored(minus, here):
+        here.no_fix = "a floor is put under the result, and the digits that are lost are below it"
     if overflows:
         here.no_fix = "expm1 overflows as well: log(exp(x) - 1) is x + log(-expm1(-x))"
     fixes = (
         []
-        if overflows
+        if here.no_fix
         else here.rewrite(
             minus,
             f"{sign}tf.math.expm1({{x}})",
@@ -117,6 +120,16 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
         modes=("eager", "graph", "xla") if sign else ("eager", "xla"),
         doubtful=not amplifies(minus, here),
     )
+
+
+def is_floored(minus: Site, here: Context) -> bool:
+    """Whether the difference is kept above what is lost of it: `clip(1 - exp(x), 1e-7, 1)`."""
+    outer = next(iter(here.around(minus.node)), None)
+    clip = here.site(outer, minus.point) if isinstance(outer, ast.Call) else None
+    if clip is None or clip.op.name not in traits.BOUNDS:
+        return False
+    bounds = [clip.value(param) for param in clip.args if clip.args[param] is not minus.node]
+    return any(bound.is_number and LOST <= bound.lo < SMALL for bound in bounds)
 
 
 def amplifies(minus: Site, here: Context) -> bool:

@@ -146,3 +146,32 @@ def test_two_draws_are_never_equal_on_average():
 @pytest.mark.parametrize(("power", "falls"), [("-0.5", True), ("0.5", False)])
 def test_a_negative_power_is_never_0(power, falls):
     assert ("TFN202" in codes(SCALED.format(power=power))) is not falls
+
+
+GROWTH = """class Rate(tf.keras.layers.Layer):
+    def call(self, x):
+        return tf.maximum(1.0 - tf.exp(-tf.nn.relu(x)), {floor})
+"""
+
+
+@pytest.mark.parametrize(("floor", "offered"), [("1e-7", False), ("0.0", True)])
+def test_digits_below_a_floor_are_not_computed(floor, offered):
+    assert bool(first(GROWTH.format(floor=floor), "TFN308").fixes) is offered
+
+
+LONG = """def loss(model, features, one_hot_targets_of_the_batch):
+    probabilities_of_the_classes = tf.nn.relu(model(features))
+    return -tf.reduce_sum(one_hot_targets_of_the_batch * tf.math.log(probabilities_of_the_classes[:, 1:]), axis=1)
+
+
+def step(model, x, y):
+    with tf.GradientTape() as tape:
+        value = loss(model, x, y)
+    return tape.gradient(value, model.trainable_variables)
+"""
+
+
+def test_a_floor_that_is_too_long_for_its_line_gets_a_name():
+    fixed = repository.fixed(Source("program.py", HEAD + LONG)).source.text
+    assert "    floored = tf.maximum(probabilities_of_the_classes[:, 1:], 1e-37)\n" in fixed
+    assert "tf.math.log(floored)" in fixed

@@ -851,15 +851,19 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         if edge == 0
         else f"{number_text(edge)} + {beside_one(here, value)}"
     )
-    return here.rewrite(
+    fixes = named_if_long(
+        here,
         log,
+        node,
         f"tf.maximum({{x}}, {bound})",
-        node=node,
-        x=node,
+        {"x": node},
+        "prob" if value.lo >= 0 and value.hi <= 1 else "floored",
         title=f"keep the argument at or above {bound}",
         claim=Claim.SHIFTED,
         cost=f"no gradient below {bound}",
     )
+    taken = log.differentiated is not Differentiated.NO
+    return fixes if taken else brief(here, log, fixes)
 
 
 def why_not_beside_training(here: Context, log: Site) -> str:
