@@ -175,3 +175,22 @@ def test_a_floor_that_is_too_long_for_its_line_gets_a_name():
     fixed = repository.fixed(Source("program.py", HEAD + LONG)).source.text
     assert "    floored = tf.maximum(probabilities_of_the_classes[:, 1:], 1e-37)\n" in fixed
     assert "tf.math.log(floored)" in fixed
+
+
+COMMENTED = """{comment}
+head = tf.keras.layers.Dense(1)
+model = tf.keras.Sequential([tf.keras.layers.Flatten(), head])
+model.compile(loss="binary_crossentropy", optimizer="adam", metrics=["accuracy"])
+model.fit(x, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("comment", "offered"),
+    [
+        ("# the prediction will be treated as a `logit`,\n# a raw value", False),
+        ("# the head", True),
+    ],
+)
+def test_a_comment_that_says_logit_is_not_contradicted(comment, offered):
+    assert bool(first(COMMENTED.format(comment=comment), "TFN503").fixes) is offered
