@@ -194,3 +194,17 @@ model.fit(x, y)
 )
 def test_a_comment_that_says_logit_is_not_contradicted(comment, offered):
     assert bool(first(COMMENTED.format(comment=comment), "TFN503").fixes) is offered
+
+
+SHOWN = """class Coder(tf.keras.Model):
+    def {name}(self, x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            spread = 1.0 / tf.nn.softmax(x)
+        return tape.gradient(spread, x)
+"""
+
+
+@pytest.mark.parametrize(("name", "offered"), [("visualize_task", False), ("explain", True)])
+def test_what_is_only_looked_at_does_not_move(name, offered):
+    assert bool(first(SHOWN.format(name=name), "TFN102").fixes) is offered

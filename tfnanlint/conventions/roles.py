@@ -81,6 +81,7 @@ _ASSERTS_POSITIVE: Final = (
 )
 _ASSERTS_GREATER: Final = r"_*assert_greater(_equal)?"
 _ASSERTS_ORDER: Final = r"_*assert_(?:less|greater)"
+_PICTURING: Final = r"(?:^|_)(?:visuali[sz]e|plot)(?:_|$)"
 _CHECK: Final = r"_*(?:maybe_)?(?:assert|assertions|check|validate|ensure)(?:_\w+)?"
 _FAILURE_EXPECTED: Final = r"(?i)raises|assertRaises|expect|warns"
 
@@ -205,6 +206,11 @@ def checks(name: str) -> bool:
 def is_assertion(name: str) -> bool:
     """Whether a function's name begins with "assert": no gradient is taken through it."""
     return name.startswith("assert")
+
+
+def makes_picture(name: str) -> bool:
+    """Whether a function of this name makes a picture: `plot_history`, `visualize_samples`."""
+    return re.search(_PICTURING, name) is not None
 
 
 def compares_results(name: str) -> bool:

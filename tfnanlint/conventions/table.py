@@ -299,6 +299,11 @@ CONVENTIONS: Final = (
         "assertions of tests and of `tf.debugging` only compare",
     ),
     Convention(
+        roles.makes_picture,
+        "what the function computes is looked at, and nothing is trained with it",
+        "plots are made of what a trained model gives",
+    ),
+    Convention(
         roles.compares_results,
         "what the function that it is given computes is compared with numbers",
         "the cells behind the exercises of a notebook: `utils.test_my_rmse(my_rmse)`",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Container, Final, Iterable, Ite
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import names_compiler
-from tfnanlint.conventions.roles import compares_results
+from tfnanlint.conventions.roles import compares_results, makes_picture
 from tfnanlint.diagnostics.findings import (
     MODES,
     NOWHERE,
@@ -692,13 +692,20 @@ class Context:
             return fixes
         if self.tests or self._is_compared(site):
             self.no_fix = "a fix would change values, which the tests in this file expect"
-        elif goes_into(site, self.interpreter, PRINTS):
-            self.no_fix = "a fix would change a value that is only printed"
+        elif goes_into(site, self.interpreter, PRINTS) or self._is_shown(site):
+            self.no_fix = "a fix would change a value that is only printed or shown"
         elif weak:
             self.no_fix = f"a fix would change values, and {KINDS[weak].because}"
         else:
             return fixes
         return exact
+
+    def _is_shown(self, site: Site) -> bool:
+        """Whether a site stands in a function that makes a picture."""
+        around = self.around(site.node)
+        return any(
+            isinstance(node, ast.FunctionDef) and makes_picture(node.name) for node in around
+        )
 
     def _is_compared(self, site: Site) -> bool:
         """Whether the function of a site is given to one that compares its results."""
