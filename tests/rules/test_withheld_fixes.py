@@ -13,15 +13,6 @@ from tfnanlint.pipeline.linter import Linter
 from tfnanlint.syntax.source import Source
 
 HEAD = "import tensorflow as tf\nfrom tensorflow.keras import backend as K\n\n\n"
-BEAM = """class Model:
-    def train(self, x):
-        loss = -tf.reduce_mean(tf.square(self.dense(x)))
-        return tf.compat.v1.train.AdamOptimizer().minimize(loss)
-
-    def beam(self, scores, depth):
-        probs = tf.nn.relu(scores)
-        return tf.reshape(tf.math.log(probs[:, depth]), [-1])
-"""
 WEIGHT = """class Rate(tf.keras.layers.Layer):
     def build(self, shape):
         self.rate = self.add_weight(name="rate", shape=(1,), initializer="zeros")
@@ -75,13 +66,6 @@ def first(text: str, *codes: str) -> Finding:
     """The first finding of some rules in a program."""
     found = repository.findings(Source("program.py", HEAD + text))
     return next(one for one in found if one.code in codes)
-
-
-def test_a_score_beside_the_loss_keeps_minus_infinity():
-    finding = first(BEAM, "TFN101")
-    assert not finding.fixes and "-inf may be what is meant" in finding.no_fix
-    alone = "class Search:\n" + BEAM[BEAM.index("    def beam") :]
-    assert first(alone, "TFN101").fixes
 
 
 @pytest.mark.parametrize(("logit", "offered"), [("self.rate", False), ("x", True)])

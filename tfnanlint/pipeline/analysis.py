@@ -355,12 +355,7 @@ class File:
         """What a rule may ask of this judgement; most rules never do."""
         if rule not in self.contexts:
             self.contexts[rule] = Context(
-                self.module,
-                self.interpreter,
-                rule,
-                self.runs is None,
-                self.setup,
-                lambda: self.gradients.upstream,
+                self.module, self.interpreter, rule, self.runs is None, self.setup
             )
         return self.contexts[rule]
 

@@ -840,7 +840,6 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         why_no_floor(log, param, edge)
         or (why_not_alone(here, log, value) if edge == 0 else "")
         or (why_not_half(here, log, value) if edge == 0 else "")
-        or (why_not_beside_training(here, log) if edge == 0 else "")
         or why_not_of_array(log)
         or (why_not_of_divisor(here, log, value) if edge == 0 else "")
     )
@@ -864,16 +863,6 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
     )
     taken = log.differentiated is not Differentiated.NO
     return fixes if taken else brief(here, log, fixes)
-
-
-def why_not_beside_training(here: Context, log: Site) -> str:
-    """Why a logarithm gets no floor through which no gradient is seen, in a class or function that
-    takes one of something else (the scores of a beam search beside the loss): -inf may be what is
-    meant; empty for any other.
-    """
-    if log.differentiated is not Differentiated.UNKNOWN or not here.trains_beside(log):
-        return ""
-    return "no gradient is seen through it, so -inf may be what is meant"
 
 
 def why_not_of_array(log: Site) -> str:

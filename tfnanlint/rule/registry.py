@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Callable, Container, Final, Iterable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator, NamedTuple
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import names_compiler
@@ -254,14 +254,11 @@ class Context:
         rule: Rule,
         draft: bool = False,
         setup: Setup = Setup(),
-        upstream: Callable[[], Container[ast.AST]] = tuple,
     ):
         """What a draft finds is judged once more. Fixes cost more than all else: they are made only
         while `repairing` is set, and what is found must not depend on them (see `possible`).
-        `upstream` gives what of the file is seen to lead to something that a gradient is taken of.
         """
         self.setup = setup
-        self._upstream = upstream
         self.draft = draft
         self.repairing = False
         self.module = module
@@ -414,14 +411,6 @@ class Context:
         one number like any other.
         """
         return goes_into(site, self.interpreter, RANKINGS)
-
-    def trains_beside(self, site: Site) -> bool:
-        """Whether a gradient is seen to be taken of something in the class, or else the function,
-        that a site stands in.
-        """
-        around = [node for node in self.around(site.node) if isinstance(node, ast.stmt)]
-        upstream = self._upstream() if around else ()
-        return bool(upstream) and any(node in upstream for node in ast.walk(around[-1]))
 
     def tested_for_nan(self, site: Site) -> bool:
         """Whether the function asks what a site gives whether it is finite, and no gradient is
