@@ -63,7 +63,7 @@ class Arguments:
             raise Unknown
         if definition.name == _START and is_method:
             return list(self._of_class((path, definition.parent), place, frame.node, parameter))
-        if not self._is_seen(path, definition):
+        if not self.is_seen(path, definition):
             raise Unknown
         return list(self._of_calls(place, definition, frame.node, parameter, is_method))
 
@@ -71,9 +71,17 @@ class Arguments:
         self, place: Node, definition: Definition, node: Any, parameter: str, is_method: bool
     ) -> Iterator[tuple[Node, ast.expr]]:
         skips = (1, 0) if is_method else (0,)
+        for file, use in self._uses(place, definition):
+            yield from self._passed(file, use, place[0], node, parameter, skips)
+
+    def calls(self, place: Node, definition: Definition) -> Iterator[bool]:
+        """For each use of a function whether it is a call."""
+        return (use.call is not None for _, use in self._uses(place, definition))
+
+    def _uses(self, place: Node, definition: Definition) -> Iterator[tuple[str, Use]]:
         for file, use in self._names.uses_of(place, definition):
             if self._receivers.may_use(file, use, place, definition):
-                yield from self._passed(file, use, place[0], node, parameter, skips)
+                yield file, use
 
     def _of_class(
         self, owner: Node, place: Node, node: Any, parameter: str
@@ -145,7 +153,7 @@ class Arguments:
             else:
                 yield (home, TOP), _defaults(node.args)[parameter]
 
-    def _is_seen(self, path: str, definition: Definition) -> bool:
+    def is_seen(self, path: str, definition: Definition) -> bool:
         """Whether all calls of a function are those that load its name."""
         files = self._names.holding(definition.name)
         if any(self._names.outline(one).is_words for one in files):

@@ -87,6 +87,20 @@ class Reach:
         """Why code at a place never runs, although its function may; "" where it may."""
         return self._choices.never(path, row, column) or self._halts.before(path, row)
 
+    def is_only_called(self, name: str) -> bool:
+        """Whether the program calls a function by its name, and does nothing else with it."""
+        self._begin()
+        definition = self._own.definitions.get(name)
+        try:
+            return (
+                definition is not None
+                and self._is_in_program()
+                and self._arguments.is_seen(self._path, definition)
+                and all(self._arguments.calls((self._path, name), definition))
+            )
+        except (TooMany, RecursionError):
+            return False
+
     def _begin(self) -> None:
         self._users, self._reached, self._running, self._found = {}, set(), {}, {}
         self._names.begin()
