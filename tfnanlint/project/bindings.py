@@ -10,9 +10,17 @@ from enum import Enum
 from typing import Any, Final
 
 from tfnanlint.project.outlines import TOP
+from tfnanlint.syntax.nodes import CONSTANT, parts_of
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS: Final = (ast.Import, ast.ImportFrom)
+# Nodes that bind names, return values or assign attributes.
+_NOTED: Final = frozenset((
+    *_FUNCTIONS, *_IMPORTS, ast.ClassDef, ast.Lambda, ast.Assign, ast.AnnAssign, ast.NamedExpr,
+    ast.Call, ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension, ast.withitem, ast.Global,
+    ast.Nonlocal, ast.Return, ast.Yield, ast.YieldFrom, ast.Attribute, ast.Name,
+    ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping,
+))  # fmt: skip
 _LOADS_ALL: Final = frozenset(("__dict__", "__class__"))
 _SETTER: Final = "setattr"
 
@@ -96,7 +104,11 @@ class Bindings:
         self._bound: list[tuple[Frame, str, Binding]] = []
         waiting: list[tuple[Any, Frame]] = [(one, self.top) for one in tree.body]
         for node, frame in waiting:  # it grows on the way
-            waiting += self._visit(node, frame)
+            kind = type(node)
+            if kind in _NOTED:
+                waiting += self._visit(node, frame)
+            elif kind is not CONSTANT:
+                waiting += [(part, frame) for part in parts_of(node)]
         self._in_classes: dict[tuple[str, str], list[Frame]] = {}  # by function around, and name
         for frame, name, binding in self._bound:
             for place in _places(frame, name):
@@ -154,7 +166,7 @@ class Bindings:
             self._call(node, frame)
         else:
             self._note(node, frame)
-        return iter([(one, frame) for one in ast.iter_child_nodes(node)])
+        return iter([(part, frame) for part in parts_of(node)])
 
     def _note(self, node: Any, frame: Frame) -> None:
         """Note what any other node binds or returns."""

@@ -92,6 +92,7 @@ class Outline:
         "_found",
         "_flags",
         "_is_program",
+        "bindings",
     )
 
     def __init__(
@@ -116,6 +117,7 @@ class Outline:
         self._found: set[tuple[str, bool]] = set()  # begins of modules' names, or whole ones
         self._flags: set[str] = set()
         self._is_program: bool | None = None
+        self.bindings: Any = None  # kept with it once it is asked for
         self._read_definitions(tree.body)
         self.is_script = is_notebook or any(map(_runs_something, tree.body))
 

@@ -55,7 +55,6 @@ class Receivers:
     def __init__(self, program: Program, names: Names):
         self._program = program
         self._names = names
-        self._bindings: dict[str, Bindings] = {}
         self.passed: Callable[[Node, str], list[tuple[Node, ast.expr]]] = _unknown
         self.begin()
 
@@ -72,10 +71,10 @@ class Receivers:
         outline = self._names.outline(path)
         if outline.is_words:
             raise Unknown
-        known = self._bindings.get(path)
-        if known is None or known.tree is not outline.tree:
-            known = self._bindings[path] = Bindings(outline.tree)
-        return known
+        if outline.bindings is None:
+            outline.bindings = Bindings(outline.tree)
+        bindings: Bindings = outline.bindings
+        return bindings
 
     # Questions
 
