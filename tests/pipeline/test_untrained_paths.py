@@ -60,3 +60,53 @@ def test_a_metric_that_is_a_part_of_the_loss(tmp_path, loss, answer):
     text = HEAD + "def root(y, p):\n    return tf.sqrt(y - p)\n\n\n" + loss
     text += "\n\nmodel.compile(loss=loss, metrics=[root])\nmodel.fit(x, y)\n"
     assert taken(tmp_path / "train.py", text) is answer
+
+
+PENALTY = (
+    HEAD
+    + "def gradient_penalty(f, x):\n    with tf.GradientTape() as tape:\n        tape.watch(x)\n"
+    + "        y = f(x)\n    slopes = tape.gradient(y, x)\n"
+    + "    return tf.sqrt(tf.reduce_sum(slopes ** 2))\n"
+)
+STEP = (
+    HEAD
+    + "import {module} as gan\n\n\ndef step(net, x, optimizer):\n"
+    + "    with tf.GradientTape() as tape:\n        loss = tf.reduce_mean(net(x))\n"
+    + "        penalty = gan.gradient_penalty(net, x)\n        {more}\n"
+    + "    slopes = tape.gradient(loss, net.trainable_variables)\n"
+    + "    optimizer.apply_gradients(zip(slopes, net.trainable_variables))\n"
+    + "    return penalty\n\n\nstep(1, 2, 3)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "answer"),
+    [
+        ("pass", Differentiated.NO),
+        ("loss += penalty", Differentiated.YES),
+        ("print(gan.gradient_penalty)", Differentiated.YES),
+        ("net.penalty = gan.gradient_penalty", Differentiated.YES),
+    ],
+)
+@pytest.mark.parametrize("offered", [False, True])
+def test_a_penalty_of_another_file_that_is_only_shown(tmp_path, more, answer, offered):
+    folder = tmp_path / "nets" if offered else tmp_path
+    folder.mkdir(exist_ok=True)
+    if offered:
+        (folder / "__init__.py").write_text("from nets.losses import *\n")
+    module = "nets" if offered else "losses"
+    (tmp_path / "train.py").write_text(STEP.format(module=module, more=more))
+    assert taken(folder / "losses.py", PENALTY) is answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [("x", Differentiated.UNKNOWN), ("w", Differentiated.YES), ("[x, w]", Differentiated.YES)],
+)
+def test_what_made_the_point_at_which_a_gradient_is_asked(tmp_path, asked, answer):
+    text = (
+        HEAD
+        + "w = tf.Variable(2.0)\n\n\ndef slope(a, b):\n    x = tf.sqrt(w * a) + b\n"
+        + f"    y = tf.square(x) * w\n    return tf.gradients(y, {asked})\n"
+    )
+    assert taken(tmp_path / "train.py", text) is answer

@@ -25,16 +25,17 @@ class Definition:
 class Import:
     """A name that a file imports: `from .nets.core import build as make` has the level 1, the words
     `nets` and `core`, the name `build`, and is bound to `make`. A plain `import` has no name, and
-    one of all that a module has the name "*".
+    one of all that a module has the name "*". `node` is the statement.
     """
 
-    __slots__ = ("level", "words", "name", "bound")
+    __slots__ = ("level", "words", "name", "bound", "node")
 
-    def __init__(self, level: int, words: tuple[str, ...], name: str, bound: str):
+    def __init__(self, level: int, words: tuple[str, ...], name: str, bound: str, node: ast.stmt):
         self.level = level
         self.words = words
         self.name = name
         self.bound = bound
+        self.node = node
 
 
 class Use:
