@@ -46,6 +46,7 @@ from tfnanlint.ops.traits import (
     PICKING_REDUCTIONS,
     POWERS,
     PROBABILITIES,
+    REDUCED_SUMS,
     SIZES,
     SPREADS,
     SQUARED_LENGTHS,
@@ -59,7 +60,7 @@ from tfnanlint.ops.traits import (
 )
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import NOUGHT
-from tfnanlint.values.value import INF, NUMERIC_KINDS, Many, Note, Value
+from tfnanlint.values.value import INF, NUMERIC_KINDS, WHOLE, Many, Note, Value
 
 _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of each element
 _DECAYING = tuple(
@@ -778,10 +779,12 @@ def made_by_keras(value: Value) -> bool:
 
 
 def _drawn(divisor: Value, depth: int = 6) -> int:
-    """How many random draws are added up in a divisor; 0 where something else is in it. A weight
-    that starts with random numbers counts as one of them: training does not move all of them to 0.
+    """How many random draws are added up in a divisor; 0 where something else is in it, and for
+    draws of whole numbers. A weight that starts with random numbers counts as one of them: training
+    does not move all of them to 0.
     """
-    site = widest(plain(divisor)).origin
+    drawn = widest(plain(divisor))
+    site = drawn.origin
     if isinstance(site, Note) and made_by_keras(plain(divisor)):
         return 1
     if isinstance(site, Note):
@@ -794,8 +797,8 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
         return 0
     name = site.op.name
     if is_random(name) or starts_at_random(site):
-        return 1
-    if name in SUMS + ("tf.norm", "tf.add_n", "tf.reduce_max"):
+        return 0 if drawn.dtype in WHOLE else 1
+    if name in REDUCED_SUMS + ("tf.norm", "tf.reduce_max"):
         return 2 * _drawn(site.value(site.op.main), depth - 1)
     if name in ADDITIONS:  # something else that is added to a draw leaves it one
         x, y = site.value("x"), site.value("y")
@@ -1091,7 +1094,7 @@ def _difference(value: Value) -> bool:
 
 
 def falling(value: Value, depth: int = 8) -> bool:
-    """A negative power of what is not negative, or a positive number divided by it (the kernels of
+    """A negative power, or a positive number divided by what is not negative (the kernels of
     Student and Cauchy): 0 at Inf only; its positive powers, products of such and of positive
     numbers, and its share of something (`q ** 2 / sum(q)`).
     """
@@ -1101,7 +1104,7 @@ def falling(value: Value, depth: int = 8) -> bool:
         return False
     if site.op.name in POWERS:
         base, exponent = site.value("x"), site.value("y")
-        return base.lo >= 0 and exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
+        return exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
     if site.op.name in MASKINGS:
         return all(
             [
