@@ -51,10 +51,23 @@ KINDS: Final = {
             wrong=8,
         ),
         Kind(
+            "fed-rows",
+            "the program feeds the rows itself, and how it prepares them seldom leaves one empty",
+            right=0,
+            wrong=1,
+        ),
+        Kind(
             "layer-output",
-            "all outputs of a linear or recurrent layer would have to be 0 at once",
+            "all outputs of a linear or recurrent layer would have to be 0, or equal to something "
+            "else, at once",
             right=0,
             wrong=4,
+        ),
+        Kind(
+            "error-of-output",
+            "what a network gives would have to be what it is compared with, in each element",
+            right=0,
+            wrong=2,
         ),
         Kind(
             "weights-off-zero",
@@ -95,9 +108,9 @@ KINDS: Final = {
         ),
         Kind(
             "normal-equations",
-            "the columns of data are rarely dependent, and TensorFlow says so with an error",
+            "the columns of data are rarely dependent",
             right=0,
-            wrong=1,
+            wrong=2,
         ),
         Kind(
             "size-minus-one",
