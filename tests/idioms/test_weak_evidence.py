@@ -54,6 +54,15 @@ ERROR = """
     model.add_loss(tf.reduce_mean(maps(image)) / error)  # here
     model.compile("adam")
 """
+SUMMED = """
+    import tensorflow as tf
+
+    def train(x, net):
+        with tf.GradientTape() as tape:
+            distance = tf.reduce_sum(tf.{of}(net(x)){axis})
+            loss = -tf.reduce_mean(tf.math.log({similarity}))  # here
+        return tape.gradient(loss, net.trainable_variables)
+"""
 RECURRENT = """
     import tensorflow as tf
 
@@ -268,6 +277,21 @@ def test_all_outputs_of_a_linear_layer_are_rarely_zero(of, expected):
 )
 def test_all_outputs_of_a_linear_layer_of_keras_are_rarely_zero(layers, expected):
     assert reported(LENGTH_IN_KERAS, layers=layers) == expected
+
+
+@pytest.mark.parametrize(
+    ("of", "axis", "similarity", "expected"),
+    [
+        ("sigmoid", ", axis=-1", "tf.exp(-distance)", NOTE),
+        ("sigmoid", ", axis=-1", "tf.exp(-distance)[:, 0]", NOTE),
+        ("sigmoid", ", axis=-1", "tf.reduce_sum(tf.exp(-distance)[:, 1:])", NOTE),
+        ("sigmoid", "", "tf.exp(-distance)", WARNING),
+        ("abs", ", axis=-1", "tf.exp(-distance)", WARNING),
+        ("sigmoid", ", axis=-1", "tf.exp(-9.0 * distance)", WARNING),
+    ],
+)
+def test_a_sum_of_small_numbers_rarely_underflows(of, axis, similarity, expected):
+    assert reported(SUMMED, of=of, axis=axis, similarity=similarity) == expected
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,12 @@ KINDS: Final = {
             wrong=2,
         ),
         Kind(
+            "bounded-sum",
+            "more than 87 numbers between 0 and 1 would have to be added up",
+            right=0,
+            wrong=2,
+        ),
+        Kind(
             "weights-off-zero",
             "weights that start at another number than 0 are added, and training would have to "
             "bring the sum to exactly 0",
