@@ -268,6 +268,7 @@ def test_all_outputs_of_a_linear_layer_are_rarely_zero(of, expected):
         ("Dense(8, activation=None)", NOTE),
         ("Dense(8, activation='linear')", NOTE),
         ("Dense(8, activation='relu')", WARNING),
+        ("Dense(1)", WARNING),
         ("Dense(8), Reshape((2, 4))", NOTE),
         ("Dense(8), BatchNormalization(), LeakyReLU()", NOTE),
         ("Dense(8), ReLU()", WARNING),

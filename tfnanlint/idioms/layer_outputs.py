@@ -141,7 +141,7 @@ def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
     if origin.library == "layer":
         return _layer_of_keras(origin, depth)
     if name in LINEAR_FUNCTIONS:
-        return origin
+        return None if _is_of_one(origin) else origin
     sloped = _sloped(origin)
     if sloped is not None:
         return _free_layer(sloped, depth - 1)
@@ -163,8 +163,14 @@ def _layer_of_keras(call: Site, depth: int) -> Site | None:
         return None
     name = construction.op.name
     if name in WEIGHING_LAYERS:
-        return call if _is_linear(construction) else None
+        is_free = _is_linear(construction) and not _is_of_one(construction)
+        return call if is_free else None
     return _free_layer(call.value("input"), depth - 1) if name in SLOPED_LAYERS else None
+
+
+def _is_of_one(layer: Site) -> bool:
+    """Whether a layer gives rows of a single number, which is 0 sooner or later."""
+    return "units" in layer.op.params and layer.const("units", 0) == 1
 
 
 def _is_linear(construction: Site) -> bool:

@@ -79,10 +79,12 @@ class Callbacks:
         return self._predictions(ev, compiled) or unknown(origin=outer)
 
     def _of_metric(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
-        """The predictions that Keras hands to a metric of the program; None where nothing is known
-        of them, and for its labels.
+        """The predictions that Keras hands to a metric of the program, a function; None where
+        nothing is known of them, and for its labels.
         """
         function = parameter.function
+        if function.owner is not None or parameter.name not in names[1:2]:
+            return None
         metrics = self._compiled_with(ev, function, self.metrics)
         roles = {_role(one.loss, function, names, parameter.name) for one in metrics}
         return self._predictions(ev, metrics) if roles == {"predictions"} else None
