@@ -48,7 +48,7 @@ KINDS: Final = {
             "data-mask",
             "the mask is made of data alone, and how the data is prepared seldom leaves it empty",
             right=1,
-            wrong=8,
+            wrong=10,
         ),
         Kind(
             "fed-rows",
@@ -61,7 +61,7 @@ KINDS: Final = {
             "all outputs of a linear or recurrent layer would have to be 0, or equal to something "
             "else, at once",
             right=0,
-            wrong=4,
+            wrong=5,
         ),
         Kind(
             "error-of-output",

@@ -170,7 +170,7 @@ def _is_of_data(value: Value) -> bool:
         elif site.op.name not in FED_TO_LOSSES and site.op.name not in READERS:
             if not _hands_data_on(site):
                 return False
-            # what is looked up in data is data, whoever says where
+            # rows of data are data, and those of weights are none
             walk.enter(site, [site.op.main] if site.op.name in GATHERS else None)
     return walk.is_complete
 

@@ -22,6 +22,7 @@ from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
+    DIFFERENCES,
     FED_TO_LOSSES,
     REARRANGEMENTS,
     RECURRENT_FUNCTIONS,
@@ -38,7 +39,6 @@ from tfnanlint.values.value import Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
-DIFFERENCES: Final = ("tf.subtract", *DIFFERENCE_SQUARES)
 _DEPTH: Final = 8
 _FACTORS: Final = ("x", "y", "a", "b", "filters")
 

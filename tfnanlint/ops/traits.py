@@ -119,6 +119,7 @@ PLAIN_MEANS: Final = ("tf.reduce_mean", "method.mean")
 # Divide by the number of elements.
 MEANS: Final = ("tf.reduce_mean", *VARIANCES, *DEVIATIONS)
 DIFFERENCE_SQUARES: Final = ("tf.math.squared_difference",)
+DIFFERENCES: Final = ("tf.subtract", *DIFFERENCE_SQUARES)
 SQUARED_DIFFERENCES: Final = (*DIFFERENCE_SQUARES, *VARIANCES)
 DISPERSIONS: Final = (*DEVIATIONS, *VARIANCES)
 SPREADS: Final = (*DISPERSIONS, "tf.nn.moments")

@@ -150,9 +150,9 @@ class Callbacks:
         self,
         ev: Evaluator,
         function: Function,
-        given: Callable[[Evaluator, Module], list[CompiledLoss]] | None = None,
+        listed: Callable[[Evaluator, Module], list[CompiledLoss]] | None = None,
     ) -> list[CompiledLoss]:
-        """The losses of models, or what else they are `given`, that are a function, or an object
+        """The losses of models, or what else is `listed` of them, that are a function, or an object
         with that method: in its file, and in those that import it, or the function that makes it.
         """
         outer = function
@@ -161,7 +161,7 @@ class Callbacks:
         return [
             compiled
             for module in callers.modules_with_calls(ev, outer, "compile")
-            for compiled in (given or self.compiled)(ev, module)
+            for compiled in (listed or self.compiled)(ev, module)
             if _is_loss(ev, compiled.loss, function)
         ]
 
@@ -194,15 +194,15 @@ def _given(ev: Evaluator, module: Module, name: str) -> list[CompiledLoss]:
     return losses
 
 
-def _placed(given: Value, name: str) -> list[tuple[int | str | None, Value]]:
+def _placed(whole: Value, name: str) -> list[tuple[int | str | None, Value]]:
     """Losses or metrics one by one, each with the output that it is for. A list has a loss for each
     output, and metrics for all of them.
     """
-    if isinstance(given.obj, dict):
-        return list(given.obj.items())
-    if not isinstance(given.obj, tuple):
-        return [(None, given)]
-    return [(None if name == "metrics" else place, one) for place, one in enumerate(given.obj)]
+    if isinstance(whole.obj, dict):
+        return list(whole.obj.items())
+    if not isinstance(whole.obj, tuple):
+        return [(None, whole)]
+    return [(None if name == "metrics" else place, one) for place, one in enumerate(whole.obj)]
 
 
 def _options(ev: Evaluator, argument: Binding, depth: int = 4) -> list[Value]:
