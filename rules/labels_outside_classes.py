@@ -117,8 +117,8 @@ def one_hot(site: Site, here: Context) -> Iterator[Finding]:
     items = labels.obj if written is None else written.value("x").obj
     if type(depth) is not int or not isinstance(items, tuple) or picked(labels):
         return
-    if not labels.known or not depth <= labels.hi < 1e6:
-        return
+    if not labels.known or not depth <= labels.hi < 1e6 or here.only_printed(site):
+        return  # what is only printed trains nothing
     label = number_text(labels.hi)
     yield here.finding(
         site,

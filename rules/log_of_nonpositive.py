@@ -62,6 +62,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     value_in_words,
+    weakness_of_exponential,
 )
 
 
@@ -94,6 +95,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes,
         doubtful=is_doubtful(log, certainty, here),
+        kind=weakness_of_exponential(x),
     )
 
 

@@ -104,8 +104,12 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
 
 
 def solves_data(factored: Site) -> bool:
-    """Whether an inverse or a solution is computed of which no gradient is known to be taken."""
+    """Whether an inverse or a solution is computed of which no gradient is known to be taken, or a
+    factor of which none is taken.
+    """
     is_solution = EFFECTS.get(factored.op.name) == RAISED
+    if factored.op.name == "tf.linalg.cholesky":
+        return factored.differentiated is Differentiated.NO
     return is_solution and factored.differentiated is not Differentiated.YES
 
 

@@ -65,6 +65,7 @@ from tfnanlint.idioms.exponents import (
     tame,
     tanh_by_hand,
     total_with_epsilon,
+    weakness_of_exponential,
 )
 from tfnanlint.idioms.labels import label_behind, of_labels, truth_only
 from tfnanlint.idioms.loss_pairs import (
@@ -251,6 +252,7 @@ __all__ = [
     "Walk",
     "weights",
     "value_in_words",
+    "weakness_of_exponential",
     "words",
     "zero_put_in",
 ]

@@ -34,6 +34,35 @@ LENGTH = """
         length = tf.sqrt(tf.reduce_sum(tf.square({of}), 1))  # here
         tf.train.AdamOptimizer().minimize(tf.reduce_mean(length))
 """
+LENGTH_IN_KERAS = """
+    import tensorflow as tf
+    from tensorflow.keras.layers import *
+
+    def train(x):
+        net = tf.keras.Sequential([{layers}])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.norm(net(x), axis=1))  # here
+        return tape.gradient(loss, net.trainable_variables)
+"""
+ERROR = """
+    import tensorflow as tf
+
+    image = tf.keras.Input((8, 8, 3))
+    maps = tf.keras.Sequential([tf.keras.layers.Conv2D(3, 1, activation="tanh")])
+    error = tf.reduce_mean(tf.square({fed} - {output}), axis=[1, 2, 3])
+    model = tf.keras.Model(image, maps(image))
+    model.add_loss(tf.reduce_mean(maps(image)) / error)  # here
+    model.compile("adam")
+"""
+SUMMED = """
+    import tensorflow as tf
+
+    def train(x, net):
+        with tf.GradientTape() as tape:
+            distance = tf.reduce_sum(tf.{of}(net(x)){axis})
+            loss = -tf.reduce_mean(tf.math.log({similarity}))  # here
+        return tape.gradient(loss, net.trainable_variables)
+"""
 RECURRENT = """
     import tensorflow as tf
 
@@ -139,6 +168,14 @@ SOLVED = """
         gram = tf.matmul(x, x, transpose_a=True)
         return tf.linalg.{op}(gram)  # here
 """
+WRITTEN = """
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+
+    rows = tf.constant(np.column_stack([np.linspace(0, 10, 50), np.ones(50)]))
+    factor = tf.cholesky(tf.matmul(tf.transpose(rows), rows))  # here
+    print(tf.Session().run(tf.matrix_solve(factor, tf.transpose(rows))))
+"""
 REORDERED = """
     import {library} as tf
 
@@ -205,10 +242,70 @@ def test_two_networks_do_not_give_equal_rows(scope, expected):
 
 
 @pytest.mark.parametrize(
-    ("of", "expected"), [("out", NOTE), ("out - y", WARNING), ("tf.nn.relu(out)", WARNING)]
+    ("of", "expected"),
+    [
+        ("out", NOTE),
+        ("out - y", NOTE),
+        ("out - tf.matmul(y, w)", WARNING),
+        ("tf.nn.relu(out)", WARNING),
+        ("tf.nn.relu(out) - tf.nn.relu(x)", WARNING),
+        ("tf.nn.leaky_relu(out)", NOTE),
+        ("tf.maximum(0.1 * out, out)", NOTE),
+        ("tf.maximum(0.0 * out, out)", WARNING),
+        ("tf.maximum(0.1 * y, out)", WARNING),
+        ("tf.nn.conv2d(x, w, 1, 'SAME')", NOTE),
+        ("tf.nn.conv2d(x, b, 1, 'SAME')", WARNING),
+    ],
 )
 def test_all_outputs_of_a_linear_layer_are_rarely_zero(of, expected):
     assert reported(LENGTH, of=of) == expected
+
+
+@pytest.mark.parametrize(
+    ("layers", "expected"),
+    [
+        ("Dense(8)", NOTE),
+        ("Dense(8, activation=None)", NOTE),
+        ("Dense(8, activation='linear')", NOTE),
+        ("Dense(8, activation='relu')", WARNING),
+        ("Dense(1)", WARNING),
+        ("Dense(8), Reshape((2, 4))", NOTE),
+        ("Dense(8), BatchNormalization(), LeakyReLU()", NOTE),
+        ("Dense(8), ReLU()", WARNING),
+        ("Dense(8), Dropout(0.5)", WARNING),
+        ("ReLU(), BatchNormalization()", WARNING),
+    ],
+)
+def test_all_outputs_of_a_linear_layer_of_keras_are_rarely_zero(layers, expected):
+    assert reported(LENGTH_IN_KERAS, layers=layers) == expected
+
+
+@pytest.mark.parametrize(
+    ("of", "axis", "similarity", "expected"),
+    [
+        ("sigmoid", ", axis=-1", "tf.exp(-distance)", NOTE),
+        ("sigmoid", ", axis=-1", "tf.exp(-distance)[:, 0]", NOTE),
+        ("sigmoid", ", axis=-1", "tf.reduce_sum(tf.exp(-distance)[:, 1:])", NOTE),
+        ("sigmoid", "", "tf.exp(-distance)", WARNING),
+        ("abs", ", axis=-1", "tf.exp(-distance)", WARNING),
+        ("sigmoid", ", axis=-1", "tf.exp(-9.0 * distance)", WARNING),
+    ],
+)
+def test_a_sum_of_small_numbers_rarely_underflows(of, axis, similarity, expected):
+    assert reported(SUMMED, of=of, axis=axis, similarity=similarity) == expected
+
+
+@pytest.mark.parametrize(
+    ("fed", "output", "expected"),
+    [
+        ("image", "maps(image)", NOTE),
+        ("maps(image)", "image", NOTE),
+        ("image", "image[::-1]", WARNING),
+        ("maps(image)", "maps(image[::-1])", WARNING),
+    ],
+)
+def test_a_network_rarely_gives_what_it_is_fed(fed, output, expected):
+    assert reported(ERROR, fed=fed, output=output) == expected
 
 
 @pytest.mark.parametrize(("more", "expected"), [("", NOTE), ("sequence_length=lengths, ", WARNING)])
@@ -305,6 +402,31 @@ def test_data_that_a_program_is_fed_is_padded(weights, expected):
     assert reported(FED, weights=weights) == expected
 
 
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ("tf.not_equal(ids, 0)", NOTE),
+        ("tf.equal(ids, 0)", WARNING),
+        ("tf.layers.flatten(images) > 0", WARNING),
+        ("tf.greater(w, 0.0)", WARNING),
+    ],
+)
+def test_a_program_prepares_the_rows_that_it_feeds(weights, expected):
+    rows = FED.replace("weights)", "weights, 1)").replace("ids =", "images = read()\n    ids =")
+    assert reported(rows, weights=weights) == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ("tf.gather(batched[0], tf.argmax(w))", NOTE),
+        ("tf.gather(w, ids[0])", WARNING),
+    ],
+)
+def test_what_is_looked_up_in_data_is_data(weights, expected):
+    assert reported(FED, weights=weights) == expected
+
+
 @pytest.mark.parametrize(("name", "expected"), [("features", WARNING), ("returns", NOTE)])
 def test_no_weights_are_behind_rewards(name, expected):
     assert reported(RETURNS, name=name) == expected
@@ -319,8 +441,12 @@ def test_no_weights_are_behind_a_covariance_of_data(factors, expected):
 
 
 @pytest.mark.parametrize(("op", "expected"), [("inv", NOTE), ("cholesky", WARNING)])
-def test_normal_equations_stop_with_an_error(op, expected):
+def test_columns_of_data_are_rarely_dependent(op, expected):
     assert reported(SOLVED, op=op) == expected
+
+
+def test_columns_that_are_written_are_rarely_dependent():
+    assert reported(WRITTEN) == NOTE
 
 
 @pytest.mark.parametrize(

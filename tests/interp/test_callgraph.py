@@ -50,3 +50,36 @@ def test_what_only_a_compiler_loses_is_kept_in_a_loop_that_nobody_compiles():
 def test_it_is_lost_where_the_loop_is_compiled(old, new):
     assert LOOP.count(old) == 1
     assert codes(LOOP.replace(old, new)) == ["TFN402"]
+
+
+OF_A_LIBRARY = """
+import numpy as np
+from toolkit.backend import K, keras
+
+
+def cosine_loss(y_true, y_pred):
+    return K.sum({callee}(y_pred, axis=1), axis=1)
+
+
+def unit(vectors, axis=1):
+    lengths = (vectors**2).sum(axis=axis, keepdims=True) ** 0.5
+    return vectors / np.clip(lengths, 1e-8, np.inf)
+
+
+encoder = keras.models.Sequential([keras.layers.Dense(3)])
+encoder.compile(loss=cosine_loss, optimizer="adam")
+
+
+class Evaluator(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        x = unit(encoder.predict(np.ones((3, 3))))
+        print((x[::2] * x[1::2]).sum(1))
+
+
+encoder.fit(np.ones((3, 3)), np.ones((3, 3)), callbacks=[Evaluator()])
+"""
+
+
+@pytest.mark.parametrize(("callee", "found"), [("K.unit", []), ("unit", ["TFN104"])])
+def test_a_function_of_a_library_is_none_of_the_file_that_has_its_name(callee, found):
+    assert codes(OF_A_LIBRARY.format(callee=callee)) == found

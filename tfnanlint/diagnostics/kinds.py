@@ -48,13 +48,32 @@ KINDS: Final = {
             "data-mask",
             "the mask is made of data alone, and how the data is prepared seldom leaves it empty",
             right=1,
-            wrong=8,
+            wrong=10,
+        ),
+        Kind(
+            "fed-rows",
+            "the program feeds the rows itself, and how it prepares them seldom leaves one empty",
+            right=0,
+            wrong=1,
         ),
         Kind(
             "layer-output",
-            "all outputs of a linear or recurrent layer would have to be 0 at once",
+            "all outputs of a linear or recurrent layer would have to be 0, or equal to something "
+            "else, at once",
             right=0,
-            wrong=4,
+            wrong=5,
+        ),
+        Kind(
+            "error-of-output",
+            "what a network gives would have to be what it is compared with, in each element",
+            right=0,
+            wrong=2,
+        ),
+        Kind(
+            "bounded-sum",
+            "more than 87 numbers between 0 and 1 would have to be added up",
+            right=0,
+            wrong=2,
         ),
         Kind(
             "weights-off-zero",
@@ -95,9 +114,9 @@ KINDS: Final = {
         ),
         Kind(
             "normal-equations",
-            "the columns of data are rarely dependent, and TensorFlow says so with an error",
+            "the columns of data are rarely dependent",
             right=0,
-            wrong=1,
+            wrong=2,
         ),
         Kind(
             "size-minus-one",

@@ -28,6 +28,7 @@ from tfnanlint.ops.traits import (
     DATA_TESTS,
     EQUALITIES,
     FED_TO_LOSSES,
+    GATHERS,
     GREATER,
     LAMBDAS,
     LESS,
@@ -53,7 +54,8 @@ _NUMBERS: Final = frozenset(("number", "string", "shape", "none", "dtype"))
 def weakness_of_total(division: Site, divisor: Value) -> str:
     """The kind of evidence that the total of a mask is 0, as `kinds` names it: "padding" where the
     mask marks padding, "token-mask" where it weighs a cross-entropy of whole-number labels,
-    "data-mask" where it is made of data alone; empty for other masks.
+    "data-mask" where it is made of data alone, "fed-rows" where that is a row of what the program
+    feeds itself; empty for other masks.
     """
     total = made_by(plain(widest(plain(divisor))), *SUMS, "tf.reduce_mean")
     if total is not None and not _is_of_rows(total):
@@ -66,7 +68,27 @@ def weakness_of_total(division: Site, divisor: Value) -> str:
         written = path_of(total.args[total.op.main]) if total.op.main in total.args else None
         if _weighs_tokens(division, mask, written or ""):
             return "token-mask"
-    return "data-mask" if _are_of_data(divisor, division) else ""
+    if not _are_of_data(divisor, division):
+        return ""
+    totals = quantities.sums(divisor)
+    if not any(map(_is_of_rows, totals)):
+        return "data-mask"
+    is_fed = all([_is_fed(total.value(total.op.main)) for total in totals])
+    return "fed-rows" if is_fed else ""
+
+
+def _is_fed(value: Value) -> bool:
+    """Whether a program itself feeds what a mask is made of."""
+    walk, is_fed = Walk(value, limit=_MOST), False
+    for part in walk:
+        site = site_behind(part)
+        if site is not None and site.op.name in PLACEHOLDERS:
+            is_fed = True
+        elif site is not None:
+            walk.enter(site)
+        elif part.kind not in _NUMBERS and not part.exact:
+            return False
+    return is_fed and walk.is_complete
 
 
 def keeps_lengths(mask: Value) -> bool:
@@ -87,11 +109,10 @@ def _is_of_rows(total: Site) -> bool:
 
 def _are_of_data(divisor: Value, division: Site) -> bool:
     """Whether a divisor adds up whole masks that are made of data alone: whole numbers, or what the
-    dividend is multiplied with. Of a single row a mask may well be empty.
+    dividend is multiplied with.
     """
     totals = quantities.sums(divisor)
-    is_less = made_by(plain(widest(plain(divisor))), "tf.subtract") is not None
-    if is_less or any(map(_is_of_rows, totals)):
+    if made_by(plain(widest(plain(divisor))), "tf.subtract") is not None:
         return False
     masks = [total.value(total.op.main) for total in totals]
     if _are_classes_of_one(masks):
@@ -149,7 +170,8 @@ def _is_of_data(value: Value) -> bool:
         elif site.op.name not in FED_TO_LOSSES and site.op.name not in READERS:
             if not _hands_data_on(site):
                 return False
-            walk.enter(site)
+            # rows of data are data, and those of weights are none
+            walk.enter(site, [site.op.main] if site.op.name in GATHERS else None)
     return walk.is_complete
 
 

@@ -344,12 +344,14 @@ _SUMS_THAT_VANISH: Final = (
 
 def is_raised(value: Value, depth: int = 8) -> bool:
     """Whether something positive is added to a sum, before or after it is scaled: `sum(m) + 1e-5`,
-    `(sum(m) + 1e-5) * channels`.
+    `(sum(m) + 1e-5) * channels`, `sum(m) + sum(softmax(z)) + smooth`.
     """
     value = quantities.power_of(widest(plain(value)))
     total = made_by(value, "tf.add")
-    if total is not None and any(total.value(param).positive for param in ("x", "y")):
-        return True
+    if total is not None:
+        parts = [total.value(param) for param in ("x", "y")]
+        is_one = any([part.positive for part in parts])
+        return is_one or depth > 0 and any([is_raised(part, depth - 1) for part in parts])
     product = made_by(value, "tf.multiply") if depth else None
     if product is None:
         return False

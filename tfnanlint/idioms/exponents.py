@@ -10,12 +10,23 @@ import math
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import FACTORS, GRIDS, OF_DISTANCES, OF_GRIDS, SCALINGS, TOTALS
+from tfnanlint.ops.traits import (
+    FACTORS,
+    GRIDS,
+    NEGATIONS,
+    OF_DISTANCES,
+    OF_GRIDS,
+    SCALINGS,
+    SLICES,
+    SUMS,
+    TOTALS,
+)
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
 from tfnanlint.values.value import INF, Value
 
 _MOST_EPSILON = 0.01
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
+_NEARLY_ONE = 1.001  # 1 with what is lost by rounding
 
 
 def tame(x: Value) -> bool:
@@ -231,6 +242,26 @@ def exponential_of(value: Value) -> Site | None:
         and site.given("x")
         and site.library not in ("np", "math")
         else None
+    )
+
+
+def weakness_of_exponential(value: Value) -> str:
+    """The kind of evidence that an exponential, or a sum of such, is 0, as `kinds` names it:
+    "bounded-sum" where a row of numbers between 0 and 1 would have to add up to more than 87; empty
+    for others.
+    """
+    total = made_by(value, *TOTALS)
+    value = value if total is None else total.value(total.op.main or "x")
+    part = made_by(value, *SLICES)
+    exponential = exponential_of(value if part is None else part.value(part.op.main or "x"))
+    exponent = exponential.value("x") if exponential is not None else None
+    negative = made_by(exponent, *NEGATIONS) if exponent is not None else None
+    row = made_by(negative.value("x"), *SUMS) if negative is not None else None
+    elements = row.value(row.op.main) if row is not None and row.given("axis") else None
+    return (
+        "bounded-sum"
+        if elements is not None and 0 <= elements.lo <= elements.hi <= _NEARLY_ONE
+        else ""
     )
 
 

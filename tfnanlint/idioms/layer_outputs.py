@@ -10,19 +10,28 @@ from typing import Final
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import trained_weights
-from tfnanlint.ops.frameworks import LINEAR_FUNCTIONS, VARIABLE_SCOPE
+from tfnanlint.idioms.loss_pairs import unfolded
+from tfnanlint.ops.frameworks import (
+    LINEAR_FUNCTIONS,
+    SLOPED_LAYERS,
+    VARIABLE_SCOPE,
+    WEIGHING_LAYERS,
+)
 from tfnanlint.ops.models.variables import starts_at_random
 from tfnanlint.ops.provenance import behind
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
-    MATRIX_PRODUCTS,
+    DIFFERENCES,
+    FED_TO_LOSSES,
     REARRANGEMENTS,
     RECURRENT_FUNCTIONS,
+    SLOPED,
     SQUARE_ROOTS,
     SQUARES,
     TOTALS,
     VARIABLES,
+    WEIGHED_SUMS,
 )
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.evaluator import Evaluator
@@ -31,6 +40,7 @@ from tfnanlint.values.value import Note, Value
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 _DEPTH: Final = 8
+_FACTORS: Final = ("x", "y", "a", "b", "filters")
 
 
 def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:
@@ -55,11 +65,30 @@ def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) 
 
 def weakness_of_vector(vector: Value) -> str:
     """The kind of evidence that a vector is 0, as `kinds` names it: "layer-output" of a layer's
-    outputs, and those of `trained_weights`; empty for others.
+    outputs and of what they differ by from something else, and those of `trained_weights`; empty
+    for others.
     """
-    if _free_layer(vector) is not None:
+    apart = made_by(plain(vector), *DIFFERENCES)
+    sides = [vector] if apart is None else [apart.value(param) for param in ("x", "y")]
+    if sum([_free_layer(side) is not None for side in sides]) == 1:
         return "layer-output"
     return trained_weights.weakness_of_vector(vector)
+
+
+def weakness_of_error(divisor: Value) -> str:
+    """The kind of evidence that a mean or sum of squares is 0: "error-of-output" where what a
+    network gives would have to be what the program is fed, element by element; empty for others.
+    """
+    total = made_by(plain(divisor), *TOTALS)
+    vector = _squared(total.value(total.op.main or "x")) if total is not None else None
+    apart = made_by(vector, *DIFFERENCES) if vector is not None else None
+    if apart is None:
+        return ""
+    origins = [behind(apart.value(param)) for param in ("x", "y")]
+    sites = [origin for origin in origins if isinstance(origin, Site)]
+    is_fed = [site.op.name in FED_TO_LOSSES for site in sites]
+    is_given = [site.library == "layer" for site in sites]
+    return "error-of-output" if any(is_fed) and any(is_given) else ""
 
 
 def _squared(value: Value) -> Value | None:
@@ -73,7 +102,7 @@ def _squared(value: Value) -> Value | None:
 
 def _is_of_two_networks(vector: Value, interpreter: Evaluator, around: Around) -> bool:
     """Whether a vector is the difference of what two layers give that have weights of their own."""
-    apart = made_by(vector, "tf.subtract", *DIFFERENCE_SQUARES)
+    apart = made_by(vector, *DIFFERENCES)
     if apart is None:
         return False
     layers = [_free_layer(apart.value(param)) for param in ("x", "y")]
@@ -98,19 +127,25 @@ def _scopes(layer: Site, interpreter: Evaluator, around: Around) -> Iterator[str
 
 
 def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
-    """The linear or recurrent layer that gives a value, or a row of it; None for other values and
-    where an activation may have cut off what is below 0.
+    """The linear or recurrent layer that gives a value, or a row of it, normalised and with a slope
+    on either side of 0 or not; None for other values and where an activation may have cut off what
+    is below 0.
     """
-    value = plain(value)
+    value = unfolded(plain(value))
     origin = behind(value)
     if isinstance(origin, Note) and isinstance(origin.parent, Site):
         return origin.parent if _runs_to_the_end(origin.parent) else None
     if not isinstance(origin, Site) or value.lo >= 0 or value.hi <= 0 or depth == 0:
         return None
     name = origin.op.name
+    if origin.library == "layer":
+        return _layer_of_keras(origin, depth)
     if name in LINEAR_FUNCTIONS:
-        return origin
-    if name in MATRIX_PRODUCTS:
+        return None if _is_of_one(origin) else origin
+    sloped = _sloped(origin)
+    if sloped is not None:
+        return _free_layer(sloped, depth - 1)
+    if name in WEIGHED_SUMS:
         return origin if _is_by_weights(origin) else None
     if name == "tf.add":
         is_by_bias = made_by(plain(origin.value("y")), *VARIABLES) is not None
@@ -119,6 +154,47 @@ def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
         return None
     parts = _operands(origin)
     return next(filter(None, [_free_layer(part, depth - 1) for part in parts]), None)
+
+
+def _layer_of_keras(call: Site, depth: int) -> Site | None:
+    """The linear layer of Keras behind a call of a layer, as `_free_layer` says."""
+    construction = getattr(call.value("layer").obj, "site", None)
+    if not isinstance(construction, Site):
+        return None
+    name = construction.op.name
+    if name in WEIGHING_LAYERS:
+        is_free = _is_linear(construction) and not _is_of_one(construction)
+        return call if is_free else None
+    return _free_layer(call.value("input"), depth - 1) if name in SLOPED_LAYERS else None
+
+
+def _is_of_one(layer: Site) -> bool:
+    """Whether a layer gives rows of a single number, which is 0 sooner or later."""
+    return "units" in layer.op.params and layer.const("units", 0) == 1
+
+
+def _is_linear(construction: Site) -> bool:
+    """Whether a layer has no activation."""
+    if not construction.given("activation"):
+        return not construction.hidden
+    activation = construction.value("activation")
+    return activation.kind == "none" or activation.const == "linear"
+
+
+def _sloped(site: Site) -> Value | None:
+    """What a leaky relu, also one written as a maximum, or a normalisation is given; None for other
+    ops.
+    """
+    if site.op.name in SLOPED:
+        return site.value(site.op.main or "x")
+    for scaled, bare in (("x", "y"), ("y", "x")) if site.op.name == "tf.maximum" else ():
+        product = made_by(plain(site.value(scaled)), "tf.multiply")
+        factors = [product.value(param) for param in ("x", "y")] if product is not None else []
+        if any([0 < one.lo <= one.hi < 1 for one in factors]) and any(
+            [same(one, site.value(bare)) for one in factors]
+        ):
+            return site.value(bare)
+    return None
 
 
 def _runs_to_the_end(site: Site) -> bool:
@@ -136,8 +212,8 @@ def _operands(site: Site) -> tuple[Value, ...]:
 
 
 def _is_by_weights(product: Site) -> bool:
-    """Whether a factor of a matrix product is a variable that starts with random numbers."""
-    factors = [
-        product.value(param).origin for param in ("x", "y", "a", "b") if product.given(param)
-    ]
+    """Whether a factor of a matrix product or a convolution is a variable that starts with random
+    numbers.
+    """
+    factors = [product.value(param).origin for param in _FACTORS if product.given(param)]
     return any([isinstance(factor, Site) and starts_at_random(factor) for factor in factors])

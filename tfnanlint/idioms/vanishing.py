@@ -60,7 +60,7 @@ from tfnanlint.ops.traits import (
 )
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import NOUGHT
-from tfnanlint.values.value import INF, NUMERIC_KINDS, Many, Note, Value
+from tfnanlint.values.value import INF, NUMERIC_KINDS, WHOLE, Many, Note, Value
 
 _CLASSES = ("indices", "segment_ids", "x")  # where they are given the class of each element
 _DECAYING = tuple(
@@ -779,10 +779,12 @@ def made_by_keras(value: Value) -> bool:
 
 
 def _drawn(divisor: Value, depth: int = 6) -> int:
-    """How many random draws are added up in a divisor; 0 where something else is in it. A weight
-    that starts with random numbers counts as one of them: training does not move all of them to 0.
+    """How many random draws are added up in a divisor; 0 where something else is in it, and for
+    draws of whole numbers. A weight that starts with random numbers counts as one of them: training
+    does not move all of them to 0.
     """
-    site = widest(plain(divisor)).origin
+    drawn = widest(plain(divisor))
+    site = drawn.origin
     if isinstance(site, Note) and made_by_keras(plain(divisor)):
         return 1
     if isinstance(site, Note):
@@ -795,7 +797,7 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
         return 0
     name = site.op.name
     if is_random(name) or starts_at_random(site):
-        return 1
+        return 0 if drawn.dtype in WHOLE else 1
     if name in REDUCED_SUMS + ("tf.norm", "tf.reduce_max"):
         return 2 * _drawn(site.value(site.op.main), depth - 1)
     if name in ADDITIONS:  # something else that is added to a draw leaves it one

@@ -238,19 +238,26 @@ HANDING_LAYERS: Final = frozenset(
 REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
 # Layers that look rows of a table up.
 LOOKUP_LAYERS: Final = frozenset((LAYERS + "Embedding",))
+# Layers that multiply with weights and add others, but for their activation.
+WEIGHING_LAYERS: Final = frozenset(
+    LAYERS + name
+    for name in "Dense EinsumDense Conv1D Conv2D Conv3D DepthwiseConv2D SeparableConv2D".split()
+)
 # Layers whose output is linear in their input, but for their activation.
 LINEAR_LAYERS: Final = frozenset(
     (
+        *WEIGHING_LAYERS,
         *HANDING_LAYERS,
         *REARRANGING_LAYERS,
         *(
             LAYERS + name
-            for name in (
-                "Dense EinsumDense Conv1D Conv2D Conv3D DepthwiseConv2D SeparableConv2D Add "
-                "Concatenate Subtract Average AveragePooling2D ZeroPadding2D"
-            ).split()
+            for name in "Add Concatenate Subtract Average AveragePooling2D ZeroPadding2D".split()
         ),
     )
+)
+# Layers that make 0 of hardly anything else.
+SLOPED_LAYERS: Final = frozenset(
+    (*REARRANGING_LAYERS, LAYERS + "Identity", LAYERS + "LeakyReLU", LAYERS + "BatchNormalization")
 )
 # Functions that are such a layer.
 LINEAR_FUNCTIONS: Final = frozenset(("tf.layers.dense", "tf.layers.conv2d"))

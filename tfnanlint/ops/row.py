@@ -40,7 +40,8 @@ class Op:
     whose functions the row calls with values: `fn` of tf.map_fn. `shaped_by` names the parameter
     that is the shape of the result: `dims` of tf.fill. `flattening` holds the spellings whose
     result has one axis: np.ravel, which is tf.reshape. `of_arrays` holds the spellings that give
-    an array where they are given one: keras.utils.normalize.
+    an array where they are given one: keras.utils.normalize. `rank` is how many axes the output of
+    a layer has, where its kind says so: 4 of Conv2D.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Op:
     shaped_by: str = ""
     flattening: tuple[str, ...] = ()
     of_arrays: tuple[str, ...] = ()
+    rank: int = 0
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

@@ -79,6 +79,7 @@ SAFE_DIVISIONS: Final = ("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
+WEIGHED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d")
 CONTRACTIONS: Final = ("tf.reduce_sum", *MATRIX_PRODUCTS, "tf.linalg.matvec")
 # Add up or average what lies in a window.
 WINDOW_SUMS: Final = (
@@ -118,6 +119,7 @@ PLAIN_MEANS: Final = ("tf.reduce_mean", "method.mean")
 # Divide by the number of elements.
 MEANS: Final = ("tf.reduce_mean", *VARIANCES, *DEVIATIONS)
 DIFFERENCE_SQUARES: Final = ("tf.math.squared_difference",)
+DIFFERENCES: Final = ("tf.subtract", *DIFFERENCE_SQUARES)
 SQUARED_DIFFERENCES: Final = (*DIFFERENCE_SQUARES, *VARIANCES)
 DISPERSIONS: Final = (*DEVIATIONS, *VARIANCES)
 SPREADS: Final = (*DISPERSIONS, "tf.nn.moments")
@@ -406,6 +408,8 @@ LINEAR_SUMS: Final = frozenset(
     (*ADDITIONS, *NEGATIONS, *TOTALS, *CASTS, "tf.add_n", "tf.concat", "tf.stack")
 )
 LINEAR_TIMES_CONSTANT: Final = frozenset((*MATRIX_PRODUCTS, "tf.multiply", "tf.nn.bias_add"))
+# Make 0 of hardly anything else.
+SLOPED: Final = ("tf.nn.leaky_relu", "tf.nn.batch_normalization")
 # Linear on each side of a bend.
 BENDS: Final = frozenset((*RELUS, *ONE_SIDED_BOUNDS, RELU_OF_KERAS, "tf.nn.leaky_relu", "tf.abs"))
 BENDING_LAYERS: Final = frozenset((*RELU_LAYERS, "keras.layers.LeakyReLU"))

@@ -400,6 +400,10 @@ class Context:
         """
         return goes_into(site, self.interpreter, SUMMARIES if shown else COMPARISONS)
 
+    def only_printed(self, site: Site) -> bool:
+        """Whether what a site gives is only printed, as in a demonstration of an op."""
+        return goes_into(site, self.interpreter, PRINTS)
+
     def only_drawn(self, site: Site) -> bool:
         """Whether what a site gives only ends as the logits of a draw, of which -Inf is one like
         any other.
@@ -681,7 +685,7 @@ class Context:
             return fixes
         if self.tests or self._is_compared(site):
             self.no_fix = "a fix would change values, which the tests in this file expect"
-        elif goes_into(site, self.interpreter, PRINTS) or self._is_shown(site):
+        elif self.only_printed(site) or self._is_shown(site):
             self.no_fix = "a fix would change a value that is only printed or shown"
         elif weak:
             self.no_fix = f"a fix would change values, and {KINDS[weak].because}"

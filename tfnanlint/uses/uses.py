@@ -537,13 +537,15 @@ def _leads_into(
     node: ast.AST, point: Point, interpreter: Engine, calls: frozenset[str], depth: int
 ) -> bool:
     scope = point.scope
-    if point.over is not None or scope.function is None:
+    is_script = scope.parent is None and calls is PRINTS  # its names are hardly read elsewhere
+    if point.over is not None or scope.function is None and not is_script:
         return False
     endings = endings_of(scope, scope.module)
     if endings.only_into(node, calls):
         return True
     if (
         depth == 0
+        or scope.function is None
         or not interpreter.session.sees_callers
         or not endings.only_into(node, calls, returned=True)
     ):

@@ -1,10 +1,11 @@
-"""Losses of the program that Keras calls: which functions and objects are given to `compile`, and
-what arrives at them.
+"""Losses and metrics of the program that Keras calls: which functions and objects are given to
+`compile`, and what arrives at them.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Final, TypeGuard
 
 from tfnanlint.interp import fixpoint as assumptions
@@ -25,11 +26,12 @@ _WEIGHTS: Final = ("kernel", "bias", "depthwise", "pointwise", "recurrent", "emb
 # what layers are given for a weight, and call with it
 _OF_WEIGHTS: Final = ("_regularizer", "_constraint")
 _ROLES: Final = ("labels", "predictions")
+_PLACES: Final = {"loss": 1, "metrics": 2}  # among the arguments of `compile`
 
 
 class CompiledLoss:
-    """A loss that a `compile` is given, the model, and which of its outputs the loss gets: a place
-    or a name, None for each of them.
+    """A loss or metric that a `compile` is given, the model, and which of its outputs that gets: a
+    place or a name, None for each of them.
     """
 
     __slots__ = ("loss", "model", "output")
@@ -45,6 +47,7 @@ class Callbacks:
 
     def __init__(self) -> None:
         self._compiled: dict[Module, list[CompiledLoss]] = {}
+        self._metrics: dict[Module, list[CompiledLoss]] = {}
         self._at_zero: dict[Module, list[tuple[str, Value]]] = {}
 
     def of_keras(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
@@ -58,6 +61,8 @@ class Callbacks:
         if parameter.name == names[0] and (weight := self._of_weight(ev, function)) is not None:
             return weight
         compiled = self._compiled_with(ev, function)
+        if not compiled:
+            return self._of_metric(ev, parameter, names)
         roles = {_role(one.loss, function, names, parameter.name) for one in compiled}
         role = roles.pop() if len(roles) == 1 else ""
         if not role:
@@ -71,12 +76,23 @@ class Callbacks:
         )
         if role == "labels":
             return unknown(origin=outer)
+        return self._predictions(ev, compiled) or unknown(origin=outer)
+
+    def _of_metric(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
+        """The predictions that Keras hands to a metric of the program, a function; None where
+        nothing is known of them, and for its labels.
+        """
+        function = parameter.function
+        if function.owner is not None or parameter.name not in names[1:2]:
+            return None
+        metrics = self._compiled_with(ev, function, self.metrics)
+        roles = {_role(one.loss, function, names, parameter.name) for one in metrics}
+        return self._predictions(ev, metrics) if roles == {"predictions"} else None
+
+    def _predictions(self, ev: Evaluator, compiled: list[CompiledLoss]) -> Value | None:
+        """The outputs of models that a loss or metric gets; None where nothing is known of them."""
         predictions = ev.joined([output for one in compiled for output in self._outputs(ev, one)])
-        return (
-            predictions
-            if predictions.known and predictions.kind == "tensor"
-            else unknown(origin=outer)
-        )
+        return predictions if predictions.known and predictions.kind == "tensor" else None
 
     def _of_weight(self, ev: Evaluator, function: Function) -> Value | None:
         """The weight that a layer hands to a regularizer or constraint of the program, where it
@@ -130,9 +146,14 @@ class Callbacks:
         """Whether a function of the program is given to `compile` as a loss."""
         return bool(self._compiled_with(ev, function))
 
-    def _compiled_with(self, ev: Evaluator, function: Function) -> list[CompiledLoss]:
-        """The losses of models that are a function, or an object with that method: in its file, and
-        in those that import it, or the function that makes it.
+    def _compiled_with(
+        self,
+        ev: Evaluator,
+        function: Function,
+        listed: Callable[[Evaluator, Module], list[CompiledLoss]] | None = None,
+    ) -> list[CompiledLoss]:
+        """The losses of models, or what else is `listed` of them, that are a function, or an object
+        with that method: in its file, and in those that import it, or the function that makes it.
         """
         outer = function
         while outer.point.scope.function is not None:
@@ -140,37 +161,48 @@ class Callbacks:
         return [
             compiled
             for module in callers.modules_with_calls(ev, outer, "compile")
-            for compiled in self.compiled(ev, module)
+            for compiled in (listed or self.compiled)(ev, module)
             if _is_loss(ev, compiled.loss, function)
         ]
 
     def compiled(self, ev: Evaluator, module: Module) -> list[CompiledLoss]:
         """Every loss that a `compile` in a file is given, alone or in a list or dict."""
-        return assumptions.once(ev, self._compiled, module, [], self._found_compiled, ev, module)
+        return assumptions.once(ev, self._compiled, module, [], _given, ev, module, "loss")
 
-    def _found_compiled(self, ev: Evaluator, module: Module) -> list[CompiledLoss]:
-        losses: list[CompiledLoss] = []
-        for call, point in (
-            module.calls_to("compile", ev) if ".compile(" in module.source.text else ()
-        ):
-            positional, keywords, _ = ev.arguments(call, point)
-            argument = keywords.get("loss", positional[1] if len(positional) > 1 else None)
-            if argument is None or not isinstance(call.func, ast.Attribute):
-                continue
-            model = ev.evaluate(call.func.value, point)
-            for loss in _options(ev, argument):
-                if isinstance(loss.obj, dict):
-                    places: list[tuple[int | str | None, Value]] = list(loss.obj.items())
-                elif isinstance(loss.obj, tuple):
-                    places = list(enumerate(loss.obj))
-                else:
-                    places = [(None, loss)]
-                losses += [
-                    CompiledLoss(option, model, place)
-                    for place, one in places
-                    for option in (one.obj.options if isinstance(one.obj, Choice) else (one,))
-                ]
-        return losses
+    def metrics(self, ev: Evaluator, module: Module) -> list[CompiledLoss]:
+        """Every metric that a `compile` in a file is given, in a list or a dict of them."""
+        return assumptions.once(ev, self._metrics, module, [], _given, ev, module, "metrics")
+
+
+def _given(ev: Evaluator, module: Module, name: str) -> list[CompiledLoss]:
+    """What each `compile` in a file is given as its loss or its metrics, one by one."""
+    losses: list[CompiledLoss] = []
+    is_there = ".compile(" in module.source.text and name in module.source.text
+    for call, point in module.calls_to("compile", ev) if is_there else ():
+        positional, keywords, _ = ev.arguments(call, point)
+        place = _PLACES[name]
+        argument = keywords.get(name, positional[place] if len(positional) > place else None)
+        if argument is None or not isinstance(call.func, ast.Attribute):
+            continue
+        model = ev.evaluate(call.func.value, point)
+        for loss in _options(ev, argument):
+            losses += [
+                CompiledLoss(option, model, output)
+                for output, one in _placed(loss, name)
+                for option in (one.obj.options if isinstance(one.obj, Choice) else (one,))
+            ]
+    return losses
+
+
+def _placed(whole: Value, name: str) -> list[tuple[int | str | None, Value]]:
+    """Losses or metrics one by one, each with the output that it is for. A list has a loss for each
+    output, and metrics for all of them.
+    """
+    if isinstance(whole.obj, dict):
+        return list(whole.obj.items())
+    if not isinstance(whole.obj, tuple):
+        return [(None, whole)]
+    return [(None if name == "metrics" else place, one) for place, one in enumerate(whole.obj)]
 
 
 def _options(ev: Evaluator, argument: Binding, depth: int = 4) -> list[Value]:

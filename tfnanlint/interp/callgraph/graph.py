@@ -14,12 +14,12 @@ from tfnanlint.interp.callgraph.callers import Callers, calls_in_project, local_
 from tfnanlint.interp.callgraph.function_flow import FunctionFlow
 from tfnanlint.interp.callgraph.hooks import called_elsewhere
 from tfnanlint.interp.callgraph.instance_calls import InstanceCalls
-from tfnanlint.interp.names import resolve
+from tfnanlint.interp.names import exported, resolve
 from tfnanlint.ops.frameworks import CALL_METHODS
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.program.functions import ClassObject, Function, Instance
 from tfnanlint.program.module import Module
-from tfnanlint.program.scope import Binding, Parameter, Point
+from tfnanlint.program.scope import Binding, Imported, Parameter, Point
 from tfnanlint.project.answers import UNKNOWN, Answer
 from tfnanlint.syntax.access_paths import is_special
 from tfnanlint.syntax.nodes import function_at
@@ -46,9 +46,11 @@ class CallGraph:
 
     def may_run(self, ev: Evaluator, call: ast.Call, point: Point, function: Function) -> bool:
         """Whether a call that ends in the name of a function may run it: it runs nothing of
-        TensorFlow, nor another function of the program.
+        TensorFlow or of another library, nor another function of the program.
         """
         if is_tensorflow(resolve(ev, call.func, point) or ""):
+            return False
+        if function.owner is None and _is_of_library(ev, call, point, function.module):
             return False
         known = targets(ev, call, point)
         return not known or any(
@@ -175,6 +177,19 @@ class CallGraph:
     def assigned_elsewhere(self, ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
         """What a file assigns to an attribute under other names than `self`."""
         return self._instance_calls.assigned_elsewhere(ev, cls, attr)
+
+
+def _is_of_library(ev: Evaluator, call: ast.Call, point: Point, module: Module) -> bool:
+    """Whether a call in the file of a function is of something that the file imports from outside
+    of the project: `K.l2_normalize(x)` beside a function `l2_normalize`.
+    """
+    root = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if root is call.func or not isinstance(root, ast.Name) or point.scope.module is not module:
+        return False
+    binding = point.lookup(root.id)
+    return isinstance(binding, Imported) and exported(ev, binding) is None
 
 
 def _is_overridden(ev: Evaluator, target: Function, function: Function) -> bool:

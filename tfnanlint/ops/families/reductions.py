@@ -8,12 +8,12 @@ fits it is 0. A sum of up to `COUNT` elements beyond the largest number of the d
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
-from tfnanlint.ops.relations.counts import axis_of, length, one_axis, passed_by_one
+from tfnanlint.ops.relations.counts import axes_of, axis_of, length, one_axis, passed_by_one
 from tfnanlint.ops.relations.magnitudes import longest, square_of, unit_of
 from tfnanlint.ops.relations.picks import picked
-from tfnanlint.ops.relations.shapes import has_one_length
+from tfnanlint.ops.relations.shapes import has_one_length, shape_of
 from tfnanlint.ops.relations.shares import (
     axis_of_shares,
     of_squares,
@@ -277,7 +277,7 @@ def _with_diagonal(site: Site, x: Value) -> Value | None:
 
 
 def _simplex(site: Site, x: Value) -> Value | None:
-    """The sum of a softmax over its own axis is 1 but for rounding, and over everything as many as
+    """The sum of a softmax over its own axis is 1 but for rounding, and over more axes as many as
     there are rows.
     """
     if x.lo < 0 or x.hi > 1:
@@ -286,11 +286,20 @@ def _simplex(site: Site, x: Value) -> Value | None:
     if axis is NO_CONSTANT:
         return None
     slack = 1024 * t.limits_of(x.dtype).eps
-    if along is None:
+    axes = axes_of(site)
+    if along is None or len(axes) > 1 and _is_among(axis, axes, x):
         return total(x).but(lo=1.0 - slack, zero=False)
-    if along is NO_CONSTANT or along != axis:
+    if along is NO_CONSTANT or not _is_among(axis, axes, x):
         return None
     return Value(1.0 - slack, 1.0 + slack, nan=x.nan, dtype=x.dtype)
+
+
+def _is_among(axis: Any, axes: tuple[int, ...], x: Value) -> bool:
+    """Whether an axis of a value is one of some, counted from either end."""
+    if axis in axes or not axes or type(axis) is not int:
+        return axis in axes
+    rank = len(shape_of(x) or ())
+    return rank > 0 and axis % rank in [one % rank for one in axes]
 
 
 def _cosine(site: Site, x: Value) -> Value | None:

@@ -209,12 +209,18 @@ layer(
 )
 layer("EinsumDense", "equation output_shape activation bias_axes", _weighted())
 for _rank in "123":
-    layer(f"Conv{_rank}D Convolution{_rank}D tf.layers.Conv{_rank}D", _CONV, _weighted())
+    layer(
+        f"Conv{_rank}D Convolution{_rank}D tf.layers.Conv{_rank}D",
+        _CONV,
+        _weighted(),
+        rank=int(_rank) + 2,
+    )
     layer(
         f"Conv{_rank}DTranspose Deconvolution{_rank}D Convolution{_rank}DTranspose"
         f" tf.layers.Conv{_rank}DTranspose",
         _CONV.replace("dilation_rate groups", "output_padding dilation_rate"),
         _weighted(),
+        rank=int(_rank) + 2,
     )
 layer(
     "SeparableConv2D SeparableConvolution2D SeparableConv1D tf.layers.SeparableConv2D",

@@ -19,6 +19,16 @@ def axis_of(site: Site, default=None):
     return axis.const
 
 
+def axes_of(site: Site) -> tuple[int, ...]:
+    """The axes of a reduction where they are written; empty where it is over all, or they cannot be
+    read.
+    """
+    axis = site.value("axis") if site.given("axis") else None
+    items = axis.obj if axis is not None else None
+    axes = [one.const for one in items] if isinstance(items, tuple) else [axis_of(site)]
+    return tuple(axes) if axes and all([type(one) is int for one in axes]) else ()
+
+
 def one_axis(a: Site, b: Site) -> bool:
     """Whether two reductions surely run along the same axes, written as numbers or held by one
     name.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.ops.site import Site
 from tfnanlint.values.value import Value
 
+_DEPTH: Final = 4  # of models in models
 
-def ending(value: Value) -> Site | None:
+
+def ending(value: Value, depth: int = _DEPTH) -> Site | None:
     """The op application that a layer's output ends with: softmax for what Dense(10,
     activation="softmax") gives.
 
@@ -24,4 +28,6 @@ def ending(value: Value) -> Site | None:
     else:
         return None
     inner = result.origin
+    if depth and isinstance(inner, Site) and inner.library == "layer":
+        return ending(result, depth - 1)  # the last layer of a model
     return inner if isinstance(inner, Site) and inner is not origin else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tfnanlint.ops.frameworks import TRANSPOSING
+from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL, TRANSPOSING
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import POINTWISE, SHAPE_KEEPING
@@ -24,6 +24,8 @@ def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:
     if site is None or depth == 0:
         return _written(value) if value.kind in ("sequence", "tensor", "array") else None
     name = site.op.name
+    if site.library == "layer":
+        return _of_layer(site, depth)
     if site.name in site.op.flattening:
         return (None,)
     if site.op.shaped_by and site.given(site.op.shaped_by):
@@ -42,6 +44,16 @@ def shape_of(value: Value, depth: int = _DEPTH) -> Shape | None:
         main = "x" if site.given("x") else site.op.main
         return shape_of(site.value(main), depth - 1) if main in site.params else None
     return None
+
+
+def _of_layer(call: Site, depth: int) -> Shape | None:
+    """The shape of what a layer gives, or a functional model."""
+    construction = getattr(call.value("layer").obj, "site", None)
+    if not isinstance(construction, Site):
+        return None
+    if construction.op.name == FUNCTIONAL_MODEL and construction.given("outputs"):
+        return shape_of(construction.value("outputs"), depth - 1)
+    return (None,) * construction.op.rank or None
 
 
 def last_length(value: Value, depth: int = _DEPTH) -> int | None:
