@@ -108,7 +108,7 @@ def changes(node: ast.AST) -> list[Change]:
         found.append(lambda n: setattr(n, "test", ast.UnaryOp(ast.Not(), n.test)))
     if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
         found.append(lambda n: setattr(n, "value", _another(n.value)))
-    if isinstance(node, ast.Return) and not _is_none(node.value):
+    if isinstance(node, ast.Return) and not _is_nothing(node.value):
         found.append(lambda n: setattr(n, "value", ast.Constant(None)))
     return found
 
@@ -117,8 +117,13 @@ def _is_and(node: ast.BoolOp) -> bool:
     return isinstance(node.op, ast.And)
 
 
-def _is_none(node: ast.expr | None) -> bool:
-    return node is None or isinstance(node, ast.Constant) and node.value is None
+def _is_nothing(node: ast.expr | None) -> bool:
+    """Whether a caller hardly tells what is returned from None: it is none, False or empty."""
+    if isinstance(node, ast.Constant):
+        return node.value is None or node.value is False
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return not node.elts
+    return node is None
 
 
 def _another(value: float) -> float:

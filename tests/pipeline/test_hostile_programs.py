@@ -13,6 +13,7 @@ import sys
 import hostile
 import pytest
 
+import tfnanlint
 from tfnanlint.batch import FindingRow, Repository, lint
 from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.diagnostics.findings import TOO_MANY_FIXES
@@ -176,6 +177,17 @@ def test_findings_behind_too_many_others_are_told(monkeypatch):
     assert {one.code for one in checked.findings} == {"TFN301"}  # no comment is called idle
     assert len(checked.findings) == 20
     assert checked.cut_short == ("all behind line 41",)
+    assert [row["code"] for row in tfnanlint.to_dict(checked)][0] == CUT_SHORT.code
+
+
+@pytest.mark.parametrize("name", ["findings in functions", "findings in a list"])
+def test_fixes_in_front_of_what_is_not_judged_hold(monkeypatch, name):
+    """What comes within the limit when others are mended is no finding that their fixes make."""
+    monkeypatch.setattr(analysis, "MOST_PLACES", 20)
+    text = hostile.CASES[name].text(50)
+    fixed = tfnanlint.fix(text)
+    assert (fixed.problems, len(fixed.applied)) == ((), 50)
+    assert not tfnanlint.check(fixed.after).findings
 
 
 def work(text: str) -> int:
