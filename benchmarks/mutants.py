@@ -22,6 +22,7 @@ import argparse
 import ast
 import copy
 import gc
+import importlib
 import os
 import pathlib
 import pickle
@@ -220,6 +221,13 @@ def sample(folders: list[str], each: int, dice: random.Random) -> list[Mutant]:
     return mutants
 
 
+def module_of(path: pathlib.Path) -> str:
+    """The name of the module in a file, which a function of tfnanlint may import when it runs."""
+    folder, *below = path.relative_to(ROOT).with_suffix("").parts
+    parts = ["tfnanlint_rules" if folder == "rules" else folder, *below]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def exchange(mutant: Mutant, code: CodeType) -> None:
     """Give the function of a mutant another code, wherever it is held."""
     for held in gc.get_objects():
@@ -241,6 +249,8 @@ class Runner:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
         print(f"{len(items)} tests, {len(self.mutants)} mutants", flush=True)
+        for mutant in self.mutants:
+            importlib.import_module(module_of(mutant.path))
         self._without(session)
         end = time.monotonic() + 60 * self._minutes
         for mutant in self.mutants:

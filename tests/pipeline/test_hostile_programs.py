@@ -149,15 +149,20 @@ def test_long_chains_are_followed_to_their_beginning(name):
 
 
 def test_what_is_too_deep_for_the_stack_is_told(monkeypatch):
-    source = Source("a.py", f"import tensorflow as tf\ndef f(x):\n    return {FOUND}\n")
-    assert check_source(source, POLICY).findings
+    """The function, and none of those around it."""
+    functions = "".join(f"def {name}(x):\n    return {FOUND}\n" for name in "fgh")
+    source = Source("a.py", f"import tensorflow as tf\n{functions}")
+    assert len(check_source(source, POLICY).findings) == 3
+    finding = registry.Context.finding
 
-    def deep(*words, **options):
-        raise RecursionError
+    def deep(self, site, *words, **options):
+        if site.node.lineno == 5:
+            raise RecursionError
+        return finding(self, site, *words, **options)
 
     monkeypatch.setattr(registry.Context, "finding", deep)
     checked = check_source(source, POLICY)
-    assert (checked.findings, checked.cut_short) == ((), ("f",))
+    assert (len(checked.findings), checked.cut_short) == (2, ("g",))
 
 
 def test_fixes_behind_too_many_others_are_told(monkeypatch):

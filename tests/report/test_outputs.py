@@ -17,7 +17,7 @@ import pytest
 from tfnanlint.config.layers import ConfigError
 from tfnanlint.dev import repository
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import FORMATS, PEOPLE, PLAIN
+from tfnanlint.report import FORMATS, PEOPLE, PLAIN, some
 from tfnanlint.report.outputs import Wanted, opened, wanted
 from tfnanlint.syntax.source import Source
 
@@ -110,11 +110,20 @@ def test_what_was_cut_short_is_told_in_every_format(tmp_path):
         assert "model.py" in text
     (said,) = json.loads(told["json"])
     assert (said["code"], said["severity"]) == ("TFN004", "note")
+    assert said["location"] == said["end_location"] == {"row": 1, "column": 1}
     (run,) = json.loads(told["sarif"])["runs"]
     (message,) = run["invocations"][0]["toolExecutionNotifications"]
     assert (message["level"], run["results"]) == ("note", [])
     suites = ElementTree.fromstring(told["junit"].encode())
     assert (suites[0].get("tests"), suites[0].get("failures")) == ("1", "0")
+
+
+@pytest.mark.parametrize(
+    "names, words",
+    [("", ""), ("abc", "a, b, c"), ("abcd", "a, b, c and 1 more"), ("a\n", "a, \\n")],
+)
+def test_some_names(names, words):
+    assert some(list(names)) == words
 
 
 def test_output_file_takes_the_place_of_the_stream(shell):
