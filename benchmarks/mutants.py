@@ -4,9 +4,9 @@
 
 Takes N random places in functions of each folder and changes one thing there: a comparison, a
 condition, an operator, a number, what is returned. For each such mutant the tests that run the
-function are run until one fails, the quick ones first; a mutant is killed when one does, or when
-the tests take five times as long as without it and 20 seconds more. Prints the mutants that
-survive, for a reader, and the share of those killed by folder.
+function are run until one fails, the quick ones first, for a minute at most; a mutant is killed
+when one does, or when the tests take five times as long as without it and 20 seconds more. Prints
+the mutants that survive, for a reader, and the share of those killed by folder.
 
 With `--tensorflow` the tests that execute TensorFlow are asked too: claims of rules, rows of ops.
 Each mutant that the others leave alive costs some ten seconds more.
@@ -31,7 +31,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 
@@ -67,6 +67,7 @@ COMPARISONS = {
 }
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
 SLOWER, PATIENCE = 5, 20  # times, and seconds of CPU
+MOST = 60  # seconds of CPU of the tests that are asked for one mutant
 CALLED = "_called_functions"  # in `builtins`: the numbers of the mutants whose functions have run
 
 Change = Callable[[ast.AST], None]
@@ -254,7 +255,7 @@ class Runner:
         self._without(session)
         end = time.monotonic() + 60 * self._minutes
         for mutant in self.mutants:
-            chosen = sorted(filter(items.__contains__, mutant.tests), key=self._seconds.__getitem__)
+            chosen = self._asked(filter(items.__contains__, mutant.tests))
             if not chosen:
                 mutant.outcome = "not covered"
             elif time.monotonic() > end:
@@ -265,6 +266,16 @@ class Runner:
             if mutant.outcome != "killed":
                 print(mutant, flush=True)
         return True
+
+    def _asked(self, tests: Iterable[str]) -> list[str]:
+        """The quick ones of some tests, up to `MOST` seconds together, quickest first."""
+        chosen, left = [], float(MOST)
+        for name in sorted(tests, key=self._seconds.__getitem__):
+            left -= self._seconds[name]
+            if left < 0 and chosen:
+                break
+            chosen.append(name)
+        return chosen
 
     def _without(self, session: pytest.Session) -> None:
         """Learn which tests pass without a mutant, how long they take, and what they run."""

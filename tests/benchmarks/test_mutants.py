@@ -91,3 +91,12 @@ def test_the_module_of_a_file():
         "tfnanlint/terms/term.py": "tfnanlint.terms.term",
     }.items():
         assert module_of(repository.ROOT / name) == module
+
+
+def test_the_quickest_tests_are_asked_for_a_minute():
+    from mutants import Runner
+
+    runner = Runner([], 1)
+    runner._seconds = {"a": 30.0, "b": 0.1, "c": 29.0, "d": 2.0}
+    assert runner._asked("abcd") == ["b", "d", "c"]
+    assert runner._asked("a") == ["a"]
