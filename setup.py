@@ -6,13 +6,24 @@ MYPYC_OPT_LEVEL=0 makes a slower program in less time.
 
 With TFNANLINT_PROFILE=FOLDER, gcc makes a program that records there what of it runs, and from a
 folder with such records one that takes some 4 % less CPU: `.ci/wheels` does both.
+
+The archives that are built, an sdist and a wheel, have the same bytes wherever and whenever they
+are built from the same files with the same setuptools and zlib: in one order, without owners, with
+the time that SOURCE_DATE_EPOCH states.
 """
 
+import gzip
+import io
 import os
 import pathlib
 import sys
+import tarfile
+import time
+import zipfile
 
 from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.sdist import sdist
 
 # What is compiled: the packages that evaluate programs, and modules that every file passes through.
 # What only makes fixes, reads settings or writes files is not.
@@ -94,5 +105,65 @@ def engine() -> list:
     return modules
 
 
+# 1 January 1980: a zip archive states no earlier time.
+EARLIEST = 315532800
+
+
+def stated_time() -> int:
+    """Seconds since 1970, for everything in an archive."""
+    return max(EARLIEST, int(os.environ.get("SOURCE_DATE_EPOCH") or EARLIEST))
+
+
+def mode(bits: int) -> int:
+    """The permissions of a file, whatever the umask was that it was written under."""
+    return 0o755 if bits & 0o100 else 0o644
+
+
+def settle_tar(path: str) -> None:
+    """Write an sdist again so that its bytes depend on names and contents alone."""
+    contents = []
+    with tarfile.open(path) as archive:
+        for member in sorted(archive.getmembers(), key=lambda each: each.name):
+            stream = archive.extractfile(member) if member.isfile() else None
+            contents.append((member, stream.read() if stream is not None else b""))
+    with (
+        open(path, "wb") as raw,
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=stated_time()) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for member, data in contents:
+            entry = tarfile.TarInfo(member.name)
+            entry.type, entry.size, entry.mtime = member.type, len(data), stated_time()
+            entry.mode = mode(member.mode)
+            archive.addfile(entry, io.BytesIO(data))
+
+
+def settle_wheel(path: str) -> None:
+    """Write a wheel again, in its order, which ends with its metadata."""
+    with zipfile.ZipFile(path) as archive:
+        contents = [(member, archive.read(member)) for member in archive.infolist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, data in contents:
+            entry = zipfile.ZipInfo(member.filename, time.gmtime(stated_time())[:6])
+            entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o100000 | mode(member.external_attr >> 16)) << 16
+            archive.writestr(entry, data)
+
+
+class Sdist(sdist):
+    def make_archive(self, *arguments, **options):
+        path = super().make_archive(*arguments, **options)
+        settle_tar(path)
+        return path
+
+
+class Wheel(bdist_wheel):
+    def run(self):
+        super().run()
+        for _, _, path in self.distribution.dist_files:
+            if path.endswith(".whl"):
+                settle_wheel(path)
+
+
 if __name__ == "__main__":
-    setup(ext_modules=engine())
+    setup(ext_modules=engine(), cmdclass={"sdist": Sdist, "bdist_wheel": Wheel})

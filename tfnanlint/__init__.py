@@ -121,9 +121,10 @@ def check_path(
 
 def to_dict(checked: Checked) -> list[dict[str, Any]]:
     """The findings of a file as `--output-format json` prints them."""
+    from tfnanlint.report import with_notice
     from tfnanlint.report.json import described
 
-    return described(checked)
+    return described(with_notice(checked))
 
 
 def _linter(settings: Mapping[str, Any] | None, lookup: bool) -> Linter:

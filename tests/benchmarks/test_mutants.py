@@ -80,3 +80,23 @@ def test_mutants_of_one_function_have_its_tests(monkeypatch):
     monkeypatch.setattr(runner, "_observed", lambda session: {"test": (0.5, {1})})
     runner._without(None)
     assert [mutant.tests for mutant in runner.mutants] == [["test"], ["test"], []]
+
+
+def test_the_module_of_a_file():
+    from mutants import module_of
+
+    for name, module in {
+        "rules/log_of_zero.py": "tfnanlint_rules.log_of_zero",
+        "tfnanlint/ops/__init__.py": "tfnanlint.ops",
+        "tfnanlint/terms/term.py": "tfnanlint.terms.term",
+    }.items():
+        assert module_of(repository.ROOT / name) == module
+
+
+def test_the_quickest_tests_are_asked_for_a_minute():
+    from mutants import Runner
+
+    runner = Runner([], 1)
+    runner._seconds = {"a": 30.0, "b": 0.1, "c": 29.0, "d": 2.0}
+    assert runner._asked("abcd") == ["b", "d", "c"]
+    assert runner._asked("a") == ["a"]

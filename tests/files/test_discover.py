@@ -224,3 +224,19 @@ def test_a_pattern_speaks_of_no_other_drive(monkeypatch):
     assert some.verdict("C:\\work\\tests\\a.py") is True
     assert some.verdict("c:\\Work\\tests\\a.py") is True
     assert some.verdict("D:\\work\\tests\\a.py") is None
+
+
+@pytest.mark.parametrize(
+    "pattern, excluded, left",
+    [
+        ("tests\\old", "tests/old/a.py", "testsold/a.py"),
+        ("**\\_made_*.py", "sub/_made_a.py", "sub/made_a.py"),
+        ("\\*.py", "*.py", "a.py"),
+        ("\\#a.py", "#a.py", "a.py"),
+        ("a\\\\b.py", "a\\b.py", "a/b.py"),
+    ],
+)
+def test_a_backslash_before_a_name_separates(shell, pattern, excluded, left):
+    """As on Windows, on every system, in a configuration; elsewhere it escapes, as git has it."""
+    tree(shell, excluded, left)
+    assert found(shell, "--exclude", pattern) == [left]

@@ -13,6 +13,7 @@ import sys
 import hostile
 import pytest
 
+import tfnanlint
 from tfnanlint.batch import FindingRow, Repository, lint
 from tfnanlint.config.layers import Configuration, Layer
 from tfnanlint.diagnostics.findings import TOO_MANY_FIXES
@@ -148,15 +149,20 @@ def test_long_chains_are_followed_to_their_beginning(name):
 
 
 def test_what_is_too_deep_for_the_stack_is_told(monkeypatch):
-    source = Source("a.py", f"import tensorflow as tf\ndef f(x):\n    return {FOUND}\n")
-    assert check_source(source, POLICY).findings
+    """The function, and none of those around it."""
+    functions = "".join(f"def {name}(x):\n    return {FOUND}\n" for name in "fgh")
+    source = Source("a.py", f"import tensorflow as tf\n{functions}")
+    assert len(check_source(source, POLICY).findings) == 3
+    finding = registry.Context.finding
 
-    def deep(*words, **options):
-        raise RecursionError
+    def deep(self, site, *words, **options):
+        if site.node.lineno == 5:
+            raise RecursionError
+        return finding(self, site, *words, **options)
 
     monkeypatch.setattr(registry.Context, "finding", deep)
     checked = check_source(source, POLICY)
-    assert (checked.findings, checked.cut_short) == ((), ("f",))
+    assert (len(checked.findings), checked.cut_short) == (2, ("g",))
 
 
 def test_fixes_behind_too_many_others_are_told(monkeypatch):
@@ -176,6 +182,17 @@ def test_findings_behind_too_many_others_are_told(monkeypatch):
     assert {one.code for one in checked.findings} == {"TFN301"}  # no comment is called idle
     assert len(checked.findings) == 20
     assert checked.cut_short == ("all behind line 41",)
+    assert [row["code"] for row in tfnanlint.to_dict(checked)][0] == CUT_SHORT.code
+
+
+@pytest.mark.parametrize("name", ["findings in functions", "findings in a list"])
+def test_fixes_in_front_of_what_is_not_judged_hold(monkeypatch, name):
+    """What comes within the limit when others are mended is no finding that their fixes make."""
+    monkeypatch.setattr(analysis, "MOST_PLACES", 20)
+    text = hostile.CASES[name].text(50)
+    fixed = tfnanlint.fix(text)
+    assert (fixed.problems, len(fixed.applied)) == ((), 50)
+    assert not tfnanlint.check(fixed.after).findings
 
 
 def work(text: str) -> int:
@@ -248,15 +265,21 @@ def test_the_function_around_a_row_of_a_match():
     assert around == ["C", "C.f", "C.f", *cases, "C.f", ""]
 
 
-def test_more_fixes_than_one_run_makes_are_told(monkeypatch):
+@pytest.mark.parametrize(
+    "named, words",
+    [
+        (2, "for TFN301 at line 7, TFN301 at line 8 and 5 more"),
+        (7, ", TFN301 at line 12, TFN301 at line 13"),
+    ],
+)
+def test_more_fixes_than_one_run_makes_are_told(monkeypatch, named, words):
     monkeypatch.setattr(fix, "MOST_FIXES", 5)
-    monkeypatch.setattr(fix, "MOST_NAMED", 2)
+    monkeypatch.setattr(fix, "MOST_NAMED", named)
     linter = Linter(Configuration(Layer(), (), True))
     text = hostile.CASES["findings fixed, in lines"].text(12)
     fixed = linter.fix("a.py", text)
     assert len(fixed.applied) == 5 and fixed.after.count("log_softmax") == 5
     (problem,) = fixed.problems
-    assert problem.endswith(
-        "with fixes still on offer for TFN301 at line 7, TFN301 at line 8 and 5 more"
-    )
+    assert "with fixes still on offer for TFN301 at line 7, " in problem
+    assert problem.endswith(words)
     assert linter.fix("a.py", linter.fix("a.py", fixed.after).after).after.count(FOUND) == 0

@@ -27,6 +27,7 @@ def module(*lines: str) -> Module:
         "if T and not T: pass",
         "x = 1 if T else 2",
         "f(**T); x = {**T}",
+        "if y and (x or T): pass",
         "T = {'b': 2}",
         "T: dict = {'b': 2}",
         "f(T=1)",
@@ -52,6 +53,8 @@ def test_a_look_up_leaves_a_dict_as_it_is(line):
         "x = T",
         "x = y or T",
         "return_(T if y else x)",
+        "x = {**y, 'a': T}",
+        "x = {T: 1}",
         "for T in x: pass",
         "def f():\n    global T\n    T = x",
         "from other import T",
@@ -78,6 +81,14 @@ def test_a_dict_of_a_function_is_another_one_than_that_of_its_neighbour():
     function = whole.source.tree.body[1]
     assert is_only_read(whole, "d", function)
     assert not is_only_read(whole, "d")
+
+
+@pytest.mark.parametrize(
+    "method, is_followed", [("update", True), ("clear", False), ("pop", False)]
+)
+def test_only_stores_that_are_followed_leave_a_dict_of_a_function_known(method, is_followed):
+    whole = module(f"def f(x):\n    d = {{}}\n    d.{method}(x)\n    return d['a']")
+    assert is_only_read(whole, "d", whole.source.tree.body[1]) == is_followed
 
 
 def test_a_dict_of_an_object_is_looked_for_in_attributes():

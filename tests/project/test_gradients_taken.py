@@ -9,6 +9,7 @@ import os
 import pytest
 
 from tfnanlint.pipeline import analysis as flow
+from tfnanlint.project import gradients_taken
 from tfnanlint.project import index as project
 from tfnanlint.rule import registry as rules
 from tfnanlint.syntax.source import Source
@@ -127,3 +128,9 @@ def test_what_is_not_seen_may_take_one(folder, files):
 
 def test_a_file_of_comments_takes_none(folder):
     assert findings(folder, {"run.py": RUN, "old.py": "# import energies\n"}) == []
+
+
+@pytest.mark.parametrize(("most", "count"), [(2, 0), (1, 1)])
+def test_a_program_of_too_many_files_may_take_one(folder, monkeypatch, most, count):
+    monkeypatch.setattr(gradients_taken, "_MAX_FILES", most)
+    assert len(findings(folder, {"run.py": RUN})) == count

@@ -622,3 +622,4 @@ def test_paths_of_windows_in_reports(monkeypatch):
     assert paths.uri("C:\\work\\sub\\a b.py") == "sub/a%20b.py"
     assert paths.of("D:\\x\\a.py") == "D:/x/a.py"
     assert paths.uri("D:\\x\\a.py") == "file:///D%3A/x/a.py"
+    assert paths.uri("\\\\server\\share\\a.py") == "file://server/share/a.py"

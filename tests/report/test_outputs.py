@@ -17,7 +17,7 @@ import pytest
 from tfnanlint.config.layers import ConfigError
 from tfnanlint.dev import repository
 from tfnanlint.pipeline.check import Checked
-from tfnanlint.report import FORMATS, PEOPLE, PLAIN
+from tfnanlint.report import FORMATS, PEOPLE, PLAIN, some
 from tfnanlint.report.outputs import Wanted, opened, wanted
 from tfnanlint.syntax.source import Source
 
@@ -110,11 +110,20 @@ def test_what_was_cut_short_is_told_in_every_format(tmp_path):
         assert "model.py" in text
     (said,) = json.loads(told["json"])
     assert (said["code"], said["severity"]) == ("TFN004", "note")
+    assert said["location"] == said["end_location"] == {"row": 1, "column": 1}
     (run,) = json.loads(told["sarif"])["runs"]
     (message,) = run["invocations"][0]["toolExecutionNotifications"]
     assert (message["level"], run["results"]) == ("note", [])
     suites = ElementTree.fromstring(told["junit"].encode())
     assert (suites[0].get("tests"), suites[0].get("failures")) == ("1", "0")
+
+
+@pytest.mark.parametrize(
+    "names, words",
+    [("", ""), ("abc", "a, b, c"), ("abcd", "a, b, c and 1 more"), ("a\n", "a, \\n")],
+)
+def test_some_names(names, words):
+    assert some(list(names)) == words
 
 
 def test_output_file_takes_the_place_of_the_stream(shell):
@@ -233,8 +242,24 @@ def test_hostile_names_on_disk_in_every_format(shell, monkeypatch, name):
         lines = done.text.splitlines()
         commands = [line for line in lines if line.lstrip().startswith("::")]
         assert len(commands) == (one == "github")
-        assert one not in ("full", "concise", "grouped") or "##[" not in done.text
+        assert one == "github" or "##[" not in done.text
         assert b"\x1b" not in done.out and "\u202e" not in done.text
+
+
+def test_a_report_says_the_same_in_a_log(shell, monkeypatch):
+    """What GitHub would obey is written otherwise, and read back as it was."""
+    shell.write("##[error]x.py", "import tensorflow as tf\nx = '##[error]'; y = tf.log(z)\n")
+    for one in ("json", "sarif", "gitlab", "rdjson"):
+        monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+        plain = json.loads(shell.run("check", "--output-format", one).text)
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        assert json.loads(shell.run("check", "--output-format", one).text) == plain
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    plain = shell.run("check", "--output-format", "junit").text
+    assert "##[" in plain
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    written = shell.run("check", "--output-format", "junit").text
+    assert ElementTree.canonicalize(written) == ElementTree.canonicalize(plain)
 
 
 def test_a_stream_of_ascii(shell):

@@ -20,7 +20,7 @@ from tfnanlint.config.keys import (
     checked_value,
     hint,
 )
-from tfnanlint.config.patterns import Patterns, bounded
+from tfnanlint.config.patterns import Patterns, bounded, separated
 from tfnanlint.config.revision import WorkTree
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import (
@@ -473,7 +473,7 @@ def _patterns(stated: Layer, lines: Sequence[str]) -> Patterns:
         if not bounded(line):
             raise ConfigError(f"{stated.origin}: the pattern `{line[:80]}` has too many stars")
     try:
-        return Patterns(stated.root, lines)
+        return Patterns(stated.root, [separated(line) for line in lines])
     except ValueError as error:
         raise ConfigError(f"{stated.origin}: {error}") from None
 

@@ -10,6 +10,8 @@ _DEEPEST = 200  # folders: what lies deeper no pattern speaks of
 _MOST = 3  # stars in one name and `**` in one pattern
 _MOST_COSTLY = 500  # patterns with several stars
 _RUN = re.compile(r"(\\.)|\*{2,}")
+# A backslash escapes what has a meaning in a pattern; before a name it is the separator of Windows.
+_BACKSLASH = re.compile(r"(\\\\)|\\(?=[\w.-])")
 
 
 class Patterns:
@@ -46,6 +48,15 @@ def bounded(pattern: str) -> bool:
     deep = sum(part == "**" for part in parts[:-1])
     stars = max([part.count("*") for part in parts if part != "**"], default=0)
     return len(pattern) <= 1024 and deep + stars <= _MOST
+
+
+def separated(pattern: str) -> str:
+    """A pattern of a configuration with `/` for the separator of Windows."""
+    return _BACKSLASH.sub(_slash, pattern)
+
+
+def _slash(match: re.Match[str]) -> str:
+    return match[1] or "/"
 
 
 def _plain(pattern: str) -> str:

@@ -262,10 +262,11 @@ class Server(LanguageServer):
 
     def folder(self, path: str | None) -> str:
         """The innermost folder of the workspace around a path; "" when there is none."""
+        name = os.path.normcase(path or "")  # Windows takes capitals for small letters
         around = [
-            one
-            for one in self.folders()
-            if path is not None and path.startswith(one.rstrip(os.sep) + os.sep)
+            folder
+            for folder in self.folders()
+            if name.startswith(os.path.normcase(folder).rstrip(os.sep) + os.sep)
         ]
         return max(around, key=len, default="")
 

@@ -711,8 +711,8 @@ class File:
         return name in self._names
 
     def seek(self, expression: ast.AST, point: Point) -> Iterator[tuple[ast.expr, Point, bool]]:
-        """The op applications inside an expression, each with the point (refined, inside a lambda)
-        where it stands.
+        """The op applications inside an expression in the order of the text, each with the point
+        (refined, inside a lambda) where it stands.
         """
         stack: list[tuple[Any, Point, bool]] = [(expression, point, self._reported(expression))]
         leaves = self.subscribed.leaves
@@ -751,7 +751,7 @@ class File:
             )
             stack += [
                 (part, where, stopped or part is evaluated)
-                for part, where in self.interpreter.parts(node, point)
+                for part, where in reversed(self.interpreter.parts(node, point))
             ]
 
     def _hands_op_over(self, node: ast.Call) -> bool:

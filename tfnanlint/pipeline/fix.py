@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from tfnanlint.diagnostics.findings import Bound, Certainty, Claim, Edit, Findin
 from tfnanlint.diagnostics.notices import IDLE
 from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.files.write import Refused, encoded, write
+from tfnanlint.pipeline import analysis
 from tfnanlint.rewrite.bindings import back, clash, misnamed, moved
 from tfnanlint.rewrite.hole_test import only_edits_changed
 from tfnanlint.rewrite.line_breaks import line_breaks, style_of
@@ -326,7 +328,10 @@ class _Work:
         capped = [f for f, fix in step.batch if not fix.claim.safe]
         replaced = Counter((f.code, places.old(f.span)) for f in capped)
         least = min((f.certainty for f in capped), default=Certainty.UNKNOWN)
+        judged_to = self._judged_to(step.shift)
         for finding in step.findings:
+            if finding.span.start > judged_to:
+                continue
             key = finding.code, places.new(finding.span)
             rest[key] -= 1
             if rest[key] >= 0 or finding.code == IDLE.code or _takes_place(finding, rest, places):
@@ -354,6 +359,13 @@ class _Work:
             if hidden is not None
             else None
         )
+
+    def _judged_to(self, shift: Shift) -> float:
+        """Behind which offset of an edited text a finding is none that the edits brought up: where
+        a file has too many places with findings, what follows the last one was not judged.
+        """
+        spans = {finding.span for finding in self.findings}
+        return shift.span(max(spans)).start if len(spans) >= analysis.MOST_PLACES else math.inf
 
     def _first(self, outer: Finding, inner: Finding) -> bool:
         """Whether a finding stands around another one and has a fix on offer that moves no

@@ -216,8 +216,11 @@ def limit_memory(memory: int) -> None:
         import resource
     except ImportError:  # there is none on Windows
         return
+    mapped = _address_space()
+    if not mapped:  # macOS refuses a limit below what is mapped, and does not tell how much that is
+        return
     most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = _address_space() + memory
+    limit = mapped + memory
     resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most), most))
 
 

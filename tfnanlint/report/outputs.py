@@ -26,6 +26,11 @@ from tfnanlint.report import (
 _NEXT = re.compile(rf",(?=(?:{'|'.join(map(re.escape, FORMATS))})(?:=|,|\Z))")
 # What GitHub Actions would obey: a line that begins with `::`, and the older `##[` anywhere.
 _COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.M)
+# The second `#` in formats that stand for it otherwise; read back, a report says the same.
+_HASH = {
+    **dict.fromkeys(("json", "json-lines", "sarif", "gitlab", "rdjson", "html"), "\\u0023"),
+    "junit": "&#35;",
+}
 
 
 class Wanted(NamedTuple):
@@ -89,11 +94,17 @@ class Output(NamedTuple):
         return self.name in PEOPLE
 
     def write(self, text: str) -> None:
-        if self.for_people and os.environ.get("GITHUB_ACTIONS") == "true":
-            text = _COMMAND.sub(
-                lambda match: f"{match[1]}\\x3a" if match[1] is not None else "#\\x23", text
-            )
+        if os.environ.get("GITHUB_ACTIONS") == "true" and self.name != "github":
+            text = self._harmless(text)
         self.stream.write(text)
+
+    def _harmless(self, text: str) -> str:
+        """The same report without what GitHub Actions would obey in its log."""
+        if self.name in _HASH:
+            return text.replace("##[", f"#{_HASH[self.name]}[")
+        return _COMMAND.sub(
+            lambda match: f"{match[1]}\\x3a" if match[1] is not None else "#\\x23", text
+        )
 
 
 class Outputs:

@@ -92,9 +92,11 @@ class Paths:
         """
         name = self.of(path)
         text = quote(os.fsencode(name))
-        return (
-            f"file://{'' if text.startswith('/') else '/'}{text}" if os.path.isabs(name) else text
-        )
+        if not os.path.isabs(name):
+            return text
+        if text.startswith("//"):  # a share of Windows: its server is the host of the URI
+            return f"file:{text}"
+        return f"file://{text}" if text.startswith("/") else f"file:///{text}"
 
 
 def _top() -> str:
