@@ -196,6 +196,7 @@ def work(text: str) -> int:
 
 
 LINEAR = {
+    "attributes of classes": 20,
     "cases": 60,
     "cases at the top": 60,
     "nested if": 24,
@@ -215,6 +216,37 @@ def test_work_grows_with_the_count(name):
     check_source(Source("a.py", text_of(count)), POLICY)  # what is made once is there then
     once, four = work(text_of(count)), work(text_of(4 * count))
     assert four < 5.5 * once
+
+
+def calls_at(text: str, file: str, name: str = "") -> int:
+    """How often a function of a file is called; without a name, how many calls its functions make
+    of what is built in.
+    """
+    count = 0
+
+    def note(frame, event, arg):
+        nonlocal count
+        code = frame.f_code
+        if event == ("call" if name else "c_call") and code.co_filename.endswith(file):
+            count += not name or code.co_name == name
+
+    source = Source("a.py", text)
+    sys.setprofile(note)
+    try:
+        check_source(source, POLICY)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("guards/dominating.py", ""), ("syntax/source.py", "span")]
+)
+def test_the_statements_before_a_finding_are_read_once(file, name):
+    """What is known before each of many findings in a function, and what else assigns its name."""
+    text_of = hostile.CASES["findings chained in a function"].text
+    check_source(Source("a.py", text_of(10)), POLICY)
+    assert 0 < calls_at(text_of(40), file, name) < 5 * calls_at(text_of(10), file, name)
 
 
 def test_a_table_of_functions_is_read_once(monkeypatch):

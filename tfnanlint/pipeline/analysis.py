@@ -56,10 +56,10 @@ ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
 # Characters that may be parsed to prove the fixes of one file, beside those that each fix takes: a
 # fix is proved on the statement in which it stands, which may hold thousands.
-REPAIRS: Final = 3_000_000
+REPAIRS: Final = 1_000_000
 _REPAIR: Final = 3000
 # places with findings in one file, which are judged twice
-MOST_PLACES: Final = 1000
+MOST_PLACES: Final = 300
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
 _POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])

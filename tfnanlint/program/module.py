@@ -127,6 +127,7 @@ class Module:
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
         self.assertions: Any = None
+        self.parts: Any = None
         self.endings: dict[Scope, Any] = {}
         # what stands around nodes of which a rule has asked it
         self.outer: dict[ast.AST, list[ast.AST]] = {}
@@ -169,7 +170,8 @@ class Module:
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
-        self.masks = self.assertions = self.project = self.held_by = None
+        self.masks = self.assertions = self.parts = None
+        self.project = self.held_by = None
         for kept in (
             self.endings,
             self.functions,

@@ -19,7 +19,7 @@ from tfnanlint.syntax import text_index as rows
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.encodings import Unreadable, decode
 from tfnanlint.syntax.nodes import nodes_in, statements_in
-from tfnanlint.syntax.occurrences import Occurrence, occurrences
+from tfnanlint.syntax.occurrences import Naming, Occurrence
 from tfnanlint.syntax.spans import Edit, Span
 
 
@@ -146,6 +146,7 @@ class Source:
         self._assigned: dict[str, list[ast.Attribute]] = {}
         self._used: dict[str, list[int]] = {}
         self._convention_rows: dict[Callable[[str], bool], list[int]] = {}
+        self._naming = Naming()
 
     @property
     def refusal(self) -> str:
@@ -168,7 +169,7 @@ class Source:
             for name, value in self.__dict__.items()
             if name not in ("tree", "_names", "_calls")
         }
-        return kept | {"_assigned": {}, "_convention_rows": {}}
+        return kept | {"_assigned": {}, "_convention_rows": {}, "_naming": Naming()}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -349,7 +350,7 @@ class Source:
     def occurrences(self, name: str, whole: Any = None) -> list[Occurrence]:
         """Where a name occurs in the tree, or in one definition of it (`whole`)."""
         body = self.tree.body if whole is None else [whole]
-        return occurrences(body, self.rows_naming(name), name)
+        return self._naming.occurrences(body, self.rows_naming(name), name)
 
     def assigns_outside(self, attribute: str) -> bool:
         """Whether the file assigns an attribute of something that is not `self`
@@ -370,7 +371,9 @@ class Source:
         if assigned is None:
             assigned = self._assigned[attribute] = [
                 place.node
-                for place in occurrences(self.tree.body, self._rows_outside(attribute), attribute)
+                for place in self._naming.occurrences(
+                    self.tree.body, self._rows_outside(attribute), attribute
+                )
                 if isinstance(place.node, ast.Attribute)
                 and isinstance(place.node.ctx, ast.Store)
                 and not (isinstance(place.node.value, ast.Name) and place.node.value.id == "self")
