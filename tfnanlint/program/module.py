@@ -135,6 +135,8 @@ class Module:
         self.only_read: dict[tuple[str, Any, bool], bool] = {}
         # a statement, and what stands around each node that it holds
         self.held_by: tuple[ast.stmt, dict[Any, Any], dict[str, list[Any]]] | None = None
+        # by the name, where a long expression uses what ends in it
+        self.used: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
@@ -178,6 +180,7 @@ class Module:
             self.classes,
             self.outer,
             self.only_read,
+            self.used,
             self._calls,
             self._expressions,
         ):

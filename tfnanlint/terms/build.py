@@ -88,7 +88,7 @@ def terms_of(value: Value, depth: int = _DEPTH) -> Terms:
             origin.interpreter.session.terms_cut += 1
         return (symbol(value),)
     if isinstance(origin, Note) and origin.options:
-        return _options(value, origin.options, depth)
+        return _options(value, origin, depth)
     if isinstance(origin, Note) and origin.index is not None:
         return _moment(value, origin, depth) or (symbol(value),)
     if not isinstance(origin, Site):
@@ -141,10 +141,29 @@ def _moment(value: Value, note: Note, depth: int) -> Terms | None:
     return tuple([of_atom(Atom(VARIANCE, (term,), detail, value, site=site)) for term in inner])
 
 
-def _options(value: Value, options: tuple[Value, ...], depth: int) -> Terms:
-    terms = [term for option in options for term in terms_of(option, depth - 1)]
+def _options(value: Value, note: Note, depth: int) -> Terms:
+    """The terms of a value that can arise in several ways: of a chain of such, in which each stands
+    in two ways of the next, those made before.
+    """
+    session = _session_of(note)
+    held = session.option_terms.get((value, depth)) if session is not None else None
+    if held is not None:
+        return held
+    terms = [term for option in note.options for term in terms_of(option, depth - 1)]
     distinct = tuple(dict.fromkeys(terms))
-    return distinct if len(distinct) <= MOST_OPTIONS else (symbol(value),)
+    if len(distinct) > MOST_OPTIONS:
+        distinct = (symbol(value),)
+    if session is not None:
+        session.option_terms[value, depth] = distinct
+    return distinct
+
+
+def _session_of(note: Note) -> Session | None:
+    """That of an application out of which one of the options of a note came, if there is one."""
+    for option in note.options:
+        if isinstance(option.origin, Site) and option.origin.interpreter is not None:
+            return option.origin.interpreter.session
+    return None
 
 
 def _built(value: Value, site: Site, depth: int) -> Terms:
