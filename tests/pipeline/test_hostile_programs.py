@@ -178,6 +178,15 @@ def test_findings_behind_too_many_others_are_told(monkeypatch):
     assert checked.cut_short == ("all behind line 41",)
 
 
+def test_places_behind_too_many_others_are_told(monkeypatch):
+    """Also where hardly anything is found at them."""
+    monkeypatch.setattr(analysis, "MOST_JUDGED", 20)
+    text = hostile.CASES["divisions on one line"].text(10)
+    quotients = "".join(f"y = x / {name}\n" for name in "abcdefghijklmno")
+    checked = check_source(Source("a.py", f"{text}{quotients}y = {FOUND}\n"), POLICY)
+    assert (checked.findings, checked.cut_short) == ((), ("all behind line 12",))
+
+
 def work(text: str) -> int:
     """How many functions of tfnanlint are called, and generators taken up again, for a text."""
     count: collections.Counter = collections.Counter()
@@ -216,6 +225,13 @@ def test_work_grows_with_the_count(name):
     check_source(Source("a.py", text_of(count)), POLICY)  # what is made once is there then
     once, four = work(text_of(count)), work(text_of(4 * count))
     assert four < 5.5 * once
+
+
+def test_nested_choices_are_not_followed_anew_from_each_way():
+    """The terms of a name after a tower of tests, which stands in the next tower."""
+    text_of = hostile.CASES["nested if"].text
+    check_source(Source("a.py", text_of(150)), POLICY)
+    assert work(text_of(600)) < 10 * work(text_of(150))
 
 
 def calls_at(text: str, file: str, name: str = "") -> int:

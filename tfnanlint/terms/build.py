@@ -40,6 +40,7 @@ DOT: Final = "dot"
 VARIANCE: Final = "tf.math.reduce_variance"
 MOST_OPTIONS: Final = 6  # terms of one value
 _DEPTH: Final = 24
+_MAX_BEHIND: Final = 200  # choices between a value and the application that it comes from
 _WINDOW: Final = ("ksize", "strides", "padding")
 
 _SAME_ELEMENTS: Final = frozenset(
@@ -146,7 +147,7 @@ def _options(value: Value, note: Note, depth: int) -> Terms:
     in two ways of the next, those made before.
     """
     session = _session_of(note)
-    held = session.option_terms.get((value, depth)) if session is not None else None
+    held = session.option_terms.get((note, depth)) if session is not None else None
     if held is not None:
         return held
     terms = [term for option in note.options for term in terms_of(option, depth - 1)]
@@ -154,16 +155,20 @@ def _options(value: Value, note: Note, depth: int) -> Terms:
     if len(distinct) > MOST_OPTIONS:
         distinct = (symbol(value),)
     if session is not None:
-        session.option_terms[value, depth] = distinct
+        session.option_terms[note, depth] = distinct
     return distinct
 
 
 def _session_of(note: Note) -> Session | None:
-    """That of an application out of which one of the options of a note came, if there is one."""
-    for option in note.options:
-        if isinstance(option.origin, Site) and option.origin.interpreter is not None:
-            return option.origin.interpreter.session
-    return None
+    """That of the application from which what a note tells of comes, if there is one near."""
+    origin: Any = note
+    for _ in range(_MAX_BEHIND):
+        if not isinstance(origin, Note):
+            break
+        origin = origin.parent
+    if not isinstance(origin, Site) or origin.interpreter is None:
+        return None
+    return origin.interpreter.session
 
 
 def _built(value: Value, site: Site, depth: int) -> Terms:
