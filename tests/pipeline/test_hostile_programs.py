@@ -195,6 +195,15 @@ def test_fixes_in_front_of_what_is_not_judged_hold(monkeypatch, name):
     assert not tfnanlint.check(fixed.after).findings
 
 
+def test_places_behind_too_many_others_are_told(monkeypatch):
+    """Also where hardly anything is found at them."""
+    monkeypatch.setattr(analysis, "MOST_JUDGED", 20)
+    text = hostile.CASES["divisions on one line"].text(10)
+    quotients = "".join(f"y = x / {name}\n" for name in "abcdefghijklmno")
+    checked = check_source(Source("a.py", f"{text}{quotients}y = {FOUND}\n"), POLICY)
+    assert (checked.findings, checked.cut_short) == ((), ("all behind line 12",))
+
+
 def work(text: str) -> int:
     """How many functions of tfnanlint are called, and generators taken up again, for a text."""
     count: collections.Counter = collections.Counter()
@@ -213,6 +222,7 @@ def work(text: str) -> int:
 
 
 LINEAR = {
+    "attributes of classes": 20,
     "cases": 60,
     "cases at the top": 60,
     "nested if": 24,
@@ -232,6 +242,44 @@ def test_work_grows_with_the_count(name):
     check_source(Source("a.py", text_of(count)), POLICY)  # what is made once is there then
     once, four = work(text_of(count)), work(text_of(4 * count))
     assert four < 5.5 * once
+
+
+def test_nested_choices_are_not_followed_anew_from_each_way():
+    """The terms of a name after a tower of tests, which stands in the next tower."""
+    text_of = hostile.CASES["nested if"].text
+    check_source(Source("a.py", text_of(150)), POLICY)
+    assert work(text_of(600)) < 10 * work(text_of(150))
+
+
+def calls_at(text: str, file: str, name: str = "") -> int:
+    """How often a function of a file is called; without a name, how many calls its functions make
+    of what is built in.
+    """
+    count = 0
+
+    def note(frame, event, arg):
+        nonlocal count
+        code = frame.f_code
+        if event == ("call" if name else "c_call") and code.co_filename.endswith(file):
+            count += not name or code.co_name == name
+
+    source = Source("a.py", text)
+    sys.setprofile(note)
+    try:
+        check_source(source, POLICY)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("guards/dominating.py", ""), ("syntax/source.py", "span")]
+)
+def test_the_statements_before_a_finding_are_read_once(file, name):
+    """What is known before each of many findings in a function, and what else assigns its name."""
+    text_of = hostile.CASES["findings chained in a function"].text
+    check_source(Source("a.py", text_of(10)), POLICY)
+    assert 0 < calls_at(text_of(40), file, name) < 5 * calls_at(text_of(10), file, name)
 
 
 def test_a_table_of_functions_is_read_once(monkeypatch):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfnanlint.program.module import Module
 
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_FIELDS = ("body", "orelse", "finalbody")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -82,6 +83,9 @@ def _holding(
 ) -> Iterator[Test]:
     """The tests on whose outcome it depends whether a site is reached."""
     inner: ast.AST = site.node
+    if module.parts is None:
+        module.parts = Parts()
+    parts = module.parts
     for outer in around:
         if isinstance(outer, ast.IfExp) and inner is not outer.test:
             yield Test(outer.test, inner is outer.body, site.point)
@@ -93,7 +97,7 @@ def _holding(
                 outer, lambda branch, part=inner: _within(branch, part), site.point
             )
         elif isinstance(outer, ast.stmt):
-            for test, truth in _of_statement(outer, inner):
+            for test, truth in _of_statement(outer, inner, parts):
                 for point in _points(test, site, module, interpreter):
                     yield Test(test, truth, point)
         if isinstance(outer, _FUNCTIONS):
@@ -119,26 +123,61 @@ def _of_choice(call: ast.Call, chosen: Any, point: Point) -> Iterator[Test]:
                 yield Test(test, truth, point)
 
 
-def _of_statement(outer: ast.stmt, inner: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+def _of_statement(outer: ast.stmt, inner: ast.AST, parts: Parts) -> Iterator[tuple[ast.expr, bool]]:
     """What is known inside of a statement where one of its parts is reached: its own test, and
     those before that part.
     """
-    if isinstance(outer, ast.If):
-        if any(inner is one for one in outer.body):
-            yield outer.test, True
-        elif any(inner is one for one in outer.orelse):
-            yield outer.test, False
-    for field in ("body", "orelse", "finalbody"):
-        block = outer.__dict__.get(field)
-        for earlier in _before(block, inner) if isinstance(block, list) else ():
-            if isinstance(earlier, ast.Assert):
-                yield earlier.test, True
-            elif (
-                isinstance(earlier, ast.If)
-                and isinstance(earlier.body[-1], _LEAVING)
-                and not earlier.orelse
-            ):
-                yield earlier.test, False
+    field, index = parts.place(outer, inner)
+    if isinstance(outer, ast.If) and field in ("body", "orelse"):
+        yield outer.test, field == "body"
+    for before, test, truth in parts.tests(outer, field):
+        if before >= index:
+            break
+        yield test, truth
+
+
+class Parts:
+    """The statements in the blocks of others, by their places, and what is known behind some of
+    them: a block may have thousands, and each may be asked for.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[ast.stmt, dict[ast.AST, tuple[str, int]]] = {}
+        self._tests: dict[tuple[ast.stmt, str], list[tuple[int, ast.expr, bool]]] = {}
+
+    def place(self, outer: ast.stmt, inner: ast.AST) -> tuple[str, int]:
+        """The name of the block of a statement that another one is part of, and its place there;
+        "" where it is in none.
+        """
+        places = self._places.get(outer)
+        if places is None:
+            places = self._places[outer] = {
+                part: (field, index)
+                for field in _FIELDS
+                for index, part in enumerate(_block(outer, field))
+            }
+        return places.get(inner, ("", 0))
+
+    def tests(self, outer: ast.stmt, field: str) -> list[tuple[int, ast.expr, bool]]:
+        """The tests that are known behind the statements of a block, with the places of these."""
+        tests = self._tests.get((outer, field))
+        if tests is None:
+            tests = self._tests[outer, field] = []
+            for index, part in enumerate(_block(outer, field)):
+                if isinstance(part, ast.Assert):
+                    tests.append((index, part.test, True))
+                elif (
+                    isinstance(part, ast.If)
+                    and isinstance(part.body[-1], _LEAVING)
+                    and not part.orelse
+                ):
+                    tests.append((index, part.test, False))
+        return tests
+
+
+def _block(statement: ast.stmt, field: str) -> list[ast.stmt]:
+    block = statement.__dict__.get(field)
+    return block if isinstance(block, list) else []
 
 
 def _before(parts: list[Any], inner: ast.AST) -> list[Any]:

@@ -117,6 +117,7 @@ class Engine(Evaluator):
             site.result = None
         self.reads.clear()
         self.session.terms.clear()
+        self.session.option_terms.clear()
         self.session.calls.clear()
         self._forget()
 

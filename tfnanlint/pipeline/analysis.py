@@ -56,10 +56,11 @@ ALLOWANCE, ALLOWANCE_PER_LINE = 4000, 0.5
 _FINAL = 4
 # Characters that may be parsed to prove the fixes of one file, beside those that each fix takes: a
 # fix is proved on the statement in which it stands, which may hold thousands.
-REPAIRS: Final = 3_000_000
+REPAIRS: Final = 1_000_000
 _REPAIR: Final = 3000
-# places with findings in one file, which are judged twice
-MOST_PLACES: Final = 1000
+# places with findings in one file, which are judged twice, and places that are judged at all
+MOST_PLACES: Final = 300
+MOST_JUDGED: Final = 10_000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
 _POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])
@@ -160,7 +161,7 @@ class Analysis:
         session = draft.interpreter.session
         cut_short: dict[str, None] = {}
         try:
-            for node, point, stopped in draft.candidates(within=within):
+            for count, (node, point, stopped) in enumerate(draft.candidates(within=within), 1):
                 judged = [
                     finding for finding in draft.judge(node, point, stopped) if wanted(finding)
                 ]
@@ -171,7 +172,9 @@ class Analysis:
                         unknown[node] = left, judged
                 elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
-                if _is_cut_short(source, node, session, len(doubtful), cut_short):
+                _note_cut(source, node, session, cut_short)
+                if len(doubtful) >= MOST_PLACES or count >= MOST_JUDGED:
+                    cut_short[f"all behind line {node.lineno}"] = None
                     break
             in_file = draft.of_file()
             session.cut_short = session.cut_short or bool(cut_short)
@@ -238,19 +241,11 @@ class Analysis:
             self._file = None
 
 
-def _is_cut_short(
-    source: Source, node: ast.expr, session: Session, places: int, cut_short: dict[str, None]
-) -> bool:
-    """Whether nothing behind a place is judged, for the number of places with findings. What was
-    cut short there is noted.
-    """
+def _note_cut(source: Source, node: ast.expr, session: Session, cut_short: dict[str, None]) -> None:
+    """Note the function around a place at which something was not followed to its end."""
     if session.cut_short:
         cut_short[function_at(source.tree, node.lineno)] = None
         session.cut_short = False
-    if places < MOST_PLACES:
-        return False
-    cut_short[f"all behind line {node.lineno}"] = None
-    return True
 
 
 def _allowance(source: Source) -> float:

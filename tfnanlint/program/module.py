@@ -127,6 +127,7 @@ class Module:
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
         self.assertions: Any = None
+        self.parts: Any = None
         self.endings: dict[Scope, Any] = {}
         # what stands around nodes of which a rule has asked it
         self.outer: dict[ast.AST, list[ast.AST]] = {}
@@ -134,6 +135,8 @@ class Module:
         self.only_read: dict[tuple[str, Any, bool], bool] = {}
         # a statement, and what stands around each node that it holds
         self.held_by: tuple[ast.stmt, dict[Any, Any], dict[str, list[Any]]] | None = None
+        # by the name, where a long expression uses what ends in it
+        self.used: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._base_names: frozenset[str] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
@@ -169,13 +172,15 @@ class Module:
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
-        self.masks = self.assertions = self.project = self.held_by = None
+        self.masks = self.assertions = self.parts = None
+        self.project = self.held_by = None
         for kept in (
             self.endings,
             self.functions,
             self.classes,
             self.outer,
             self.only_read,
+            self.used,
             self._calls,
             self._expressions,
         ):

@@ -11,10 +11,14 @@ from functools import lru_cache
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.nodes import nodes_in
 
-# What a file holds, somewhere in its text, that asks for such a dtype.
-_POSSIBLE = re.compile(rb"mixed_b?float16|set_floatx")
+# What a file holds, somewhere in its text, that asks for such a dtype: a whole string (or a part of
+# one with fields), or a call.
+_POSSIBLE = re.compile(rb"[\"'}]mixed_b?float16[\"'{]|set_floatx")
 _HALF = re.compile(r"(?:mixed_)?(b?float16)")
+Arrows = Mapping[str, set[str]]  # from a file to others
+_NONE: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=256)
@@ -37,8 +41,9 @@ def half_wanted_in(tree: ast.Module) -> str:
     """The dtype of 16 bits that a program asks Keras for: `float16` where a policy is named
     (`"mixed_float16"`), or handed to `set_floatx`. Strings that are statements name nothing.
     """
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = nodes_in(tree)
+    prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.Call) and leaf(node.func) == "set_floatx" and node.args:
             half = _half(node.args[0])
         elif isinstance(node, ast.Constant) and id(node) not in prose:
@@ -80,30 +85,30 @@ def setters_of(
 
 def _imports(
     texts: Mapping[str, bytes], importing: Mapping[bytes, list[tuple[str, bytes]]]
-) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+) -> tuple[Arrows, Arrows]:
     """The files that each file imports, and those that import it."""
     named: dict[bytes, list[str]] = {}
     for path in texts:
         named.setdefault(_stem(path), []).append(path)
-    imports: dict[str, list[str]] = {}
-    importers: dict[str, list[str]] = {}
-    for word, files in importing.items():
-        for importer, _ in files if word in named else ():
-            for imported in named[word]:
-                imports.setdefault(importer, []).append(imported)
-                importers.setdefault(imported, []).append(importer)
+    imports: dict[str, set[str]] = {}
+    importers: dict[str, set[str]] = {}
+    for word in named.keys() & importing.keys():
+        paths = {importer for importer, _ in importing[word]}
+        for imported in named[word]:
+            importers.setdefault(imported, set()).update(paths)
+        for importer in paths:
+            imports.setdefault(importer, set()).update(named[word])
     return imports, importers
 
 
-def _reached(starts: Iterable[str], arrows: Mapping[str, list[str]]) -> dict[str, None]:
-    """Some files and those that arrows lead to from there, in order."""
-    reached: dict[str, None] = {}
-    queue = list(starts)
+def _reached(starts: Iterable[str], arrows: Arrows) -> set[str]:
+    """Some files and those that arrows lead to from there."""
+    reached = set(starts)
+    queue = list(reached)
     while queue:
-        path = queue.pop()
-        if path not in reached:
-            reached[path] = None
-            queue += arrows.get(path, ())
+        further = arrows.get(queue.pop(), _NONE) - reached
+        reached |= further
+        queue += further
     return reached
 
 

@@ -133,6 +133,7 @@ class _Inside:
         self.uses: dict[str, list[ast.Name]] = {}
         self.assignments: dict[str, list[ast.Assign]] = {}
         self.outward: set[str] = set()
+        self._assigning: dict[str, list[Span]] = {}
         names = [node for node in nodes_in(function) if isinstance(node, ast.Name)]
         self._places = sorted(
             [(source.span(name).start, place) for place, name in enumerate(names)]
@@ -147,6 +148,20 @@ class _Inside:
                     self.assignments.setdefault(target.id, []).append(node)
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 self.outward.update(node.names)
+
+    def assigning(self, name: str) -> list[Span]:
+        """Where the statements stand that assign a name, ascending."""
+        spans = self._assigning.get(name)
+        if spans is None:
+            nodes = self.assignments.get(name, ())
+            spans = self._assigning[name] = sorted([self.source.span(node) for node in nodes])
+        return spans
+
+    def assigns(self, name: str, place: Span) -> bool:
+        """Whether a place is in one of the statements that assign a name."""
+        spans = self.assigning(name)
+        begun = bisect_left(spans, Span(place.start + 1, 0))
+        return begun > 0 and place in spans[begun - 1]
 
     def within(self, spans: list[Span]) -> list[ast.Name]:
         """The names that stand in one of some spans, in the order of the tree."""
@@ -487,16 +502,15 @@ class Reach:
         while waiting:
             name = waiting.pop().id
             assignments = inside.assignments.get(name, [])
-            spans = [self.source.span(node) for node in assignments]
             if not assignments or assignments in groups or name in inside.outward:
                 continue
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
-            if written or self._is_read(name, inside, [*replaced, *spans]):
+            if written or self._is_read(name, inside, replaced):
                 continue
             if not all(self.only_computes(node, site, edits) for node in assignments):
                 continue
             groups.append(assignments)
-            replaced += spans
+            replaced += inside.assigning(name)
             waiting += [
                 inner
                 for node in assignments
@@ -511,9 +525,12 @@ class Reach:
         return self._looked_into
 
     def _is_read(self, name: str, inside: _Inside, gone: list[Span]) -> bool:
-        """Whether a name stands somewhere outside of the text that goes."""
-        span_of = self.source.span
-        return not all(any([span_of(use) in span for span in gone]) for use in inside.uses[name])
+        """Whether a name stands somewhere outside of its assignments and of the text that goes."""
+        for use in inside.uses[name]:
+            place = self.source.span(use)
+            if not inside.assigns(name, place) and not any([place in span for span in gone]):
+                return True
+        return False
 
     def only_computes(self, statement: ast.Assign, site: Site, edits: Sequence[Edit] = ()) -> bool:
         """Whether an assignment only computes a tensor, which has no name in the graph, or gives a

@@ -6,13 +6,14 @@ The text says only in which rows to look; strings and comments are no occurrence
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from tfnanlint.syntax.nodes import LEAVES, blocks_of, parts_of
 
 # The fields of nodes that are names; of `global` and `nonlocal` a list of them.
 _NAMING: Final = ("id", "attr", "arg", "name", "asname", "names")
+_MANY_NODES: Final = 50  # in one statement
 
 
 class Occurrence:
@@ -25,14 +26,39 @@ class Occurrence:
         self.around = around
 
 
-def occurrences(body: list[ast.stmt], rows: Iterable[int], name: str) -> list[Occurrence]:
-    """Where a name occurs in the statements of a block that touch some rows."""
-    return [
-        Occurrence(node, around)
-        for statement in statements_on(body, rows)
-        for node, around in _own_nodes(statement)
-        if _names(node, name)
-    ]
+class Naming:
+    """Where names occur in the statements of one tree. A long statement that is asked for a second
+    name may be asked for thousands: its nodes are then put in order by their names.
+    """
+
+    __slots__ = ("_by_name", "_long")
+
+    def __init__(self) -> None:
+        self._long: set[ast.stmt] = set()  # of those asked
+        self._by_name: dict[ast.stmt, dict[str, list[Occurrence]]] = {}
+
+    def occurrences(self, body: list[ast.stmt], rows: Iterable[int], name: str) -> list[Occurrence]:
+        """Where a name occurs in the statements of a block that touch some rows."""
+        return [
+            occurrence
+            for statement in statements_on(body, rows)
+            for occurrence in self._in_statement(statement, name)
+        ]
+
+    def _in_statement(self, statement: ast.stmt, name: str) -> Sequence[Occurrence]:
+        by_name = self._by_name.get(statement)
+        if by_name is not None:
+            return by_name.get(name, ())
+        nodes = _own_nodes(statement)
+        if statement not in self._long:
+            if len(nodes) > _MANY_NODES:
+                self._long.add(statement)
+            return [Occurrence(node, around) for node, around in nodes if _names(node, name)]
+        by_name = self._by_name[statement] = {}
+        for node, around in nodes:
+            for named in dict.fromkeys(_names_of(node)):
+                by_name.setdefault(named, []).append(Occurrence(node, around))
+        return by_name.get(name, ())
 
 
 def nodes_on(body: list[ast.stmt], rows: Iterable[int]) -> list[ast.AST]:
@@ -102,3 +128,14 @@ def _names(node: ast.AST, name: str) -> bool:
         if named == name or isinstance(named, list) and name in named:
             return True
     return False
+
+
+def _names_of(node: ast.AST) -> Iterator[str]:
+    """All for which `_names` holds."""
+    held = node.__dict__
+    for field in _NAMING:
+        named = held.get(field)
+        if isinstance(named, str):
+            yield named
+        elif isinstance(named, list):
+            yield from (part for part in named if isinstance(part, str))

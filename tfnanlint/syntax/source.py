@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 from tfnanlint.syntax import text_index as rows
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.encodings import Unreadable, decode
-from tfnanlint.syntax.nodes import statements_in
-from tfnanlint.syntax.occurrences import Occurrence, occurrences
+from tfnanlint.syntax.nodes import nodes_in, statements_in
+from tfnanlint.syntax.occurrences import Naming, Occurrence
 from tfnanlint.syntax.spans import Edit, Span
 
 
@@ -65,9 +65,10 @@ _NAMING = ("id", "attr", "arg", "name", "asname", "module")
 def names_in(tree: ast.AST) -> frozenset[str]:
     """All names in a tree: of variables, attributes, keywords, imports and definitions."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes_in(tree):
+        fields = node.__dict__
         for field in _NAMING:
-            name = getattr(node, field, None)
+            name = fields.get(field)
             if isinstance(name, str):
                 names.update(name.split("."))
     return frozenset(names)
@@ -145,6 +146,7 @@ class Source:
         self._assigned: dict[str, list[ast.Attribute]] = {}
         self._used: dict[str, list[int]] = {}
         self._convention_rows: dict[Callable[[str], bool], list[int]] = {}
+        self._naming = Naming()
 
     @property
     def refusal(self) -> str:
@@ -167,7 +169,7 @@ class Source:
             for name, value in self.__dict__.items()
             if name not in ("tree", "_names", "_calls")
         }
-        return kept | {"_assigned": {}, "_convention_rows": {}}
+        return kept | {"_assigned": {}, "_convention_rows": {}, "_naming": Naming()}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -287,9 +289,10 @@ class Source:
     @cached_property
     def quote(self) -> str:
         """The quotes in which most strings stand, besides those that are statements."""
-        prose = {id(node.value) for node in ast.walk(self.tree) if isinstance(node, ast.Expr)}
+        nodes = nodes_in(self.tree)
+        prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         single = 0
-        for node in ast.walk(self.tree):
+        for node in nodes:
             if isinstance(node, (ast.Constant, ast.JoinedStr)) and id(node) not in prose:
                 written = self.text[self.span(node).start :][:3].lstrip("rRbBuUfF")[:1]
                 single += (written == "'") - (written == '"')
@@ -326,12 +329,12 @@ class Source:
     def rows_where(
         self, holds: Callable[[str], bool], within: range = range(1, sys.maxsize)
     ) -> list[int]:
-        """1-based rows of whose code a convention holds, ascending, within some. Searched once:
-        each of many findings may ask for those of its function.
+        """1-based rows of whose code a convention holds, ascending, within some; of the text it
+        holds, too, then. Searched once: each of many findings may ask for those of its function.
         """
         rows = self._convention_rows.get(holds)
         if rows is None:
-            every = range(1, len(self.line_starts) + 1)
+            every = range(1, len(self.line_starts) + 1 if holds(self.text) else 1)
             rows = [row for row in every if holds(self.code_on(row))]
             self._convention_rows[holds] = rows
         return rows[bisect.bisect_left(rows, within.start) : bisect.bisect_left(rows, within.stop)]
@@ -347,7 +350,7 @@ class Source:
     def occurrences(self, name: str, whole: Any = None) -> list[Occurrence]:
         """Where a name occurs in the tree, or in one definition of it (`whole`)."""
         body = self.tree.body if whole is None else [whole]
-        return occurrences(body, self.rows_naming(name), name)
+        return self._naming.occurrences(body, self.rows_naming(name), name)
 
     def assigns_outside(self, attribute: str) -> bool:
         """Whether the file assigns an attribute of something that is not `self`
@@ -368,7 +371,9 @@ class Source:
         if assigned is None:
             assigned = self._assigned[attribute] = [
                 place.node
-                for place in occurrences(self.tree.body, self._rows_outside(attribute), attribute)
+                for place in self._naming.occurrences(
+                    self.tree.body, self._rows_outside(attribute), attribute
+                )
                 if isinstance(place.node, ast.Attribute)
                 and isinstance(place.node.ctx, ast.Store)
                 and not (isinstance(place.node.value, ast.Name) and place.node.value.id == "self")

@@ -40,6 +40,7 @@ DOT: Final = "dot"
 VARIANCE: Final = "tf.math.reduce_variance"
 MOST_OPTIONS: Final = 6  # terms of one value
 _DEPTH: Final = 24
+_MAX_BEHIND: Final = 200  # choices between a value and the application that it comes from
 _WINDOW: Final = ("ksize", "strides", "padding")
 
 _SAME_ELEMENTS: Final = frozenset(
@@ -88,7 +89,7 @@ def terms_of(value: Value, depth: int = _DEPTH) -> Terms:
             origin.interpreter.session.terms_cut += 1
         return (symbol(value),)
     if isinstance(origin, Note) and origin.options:
-        return _options(value, origin.options, depth)
+        return _options(value, origin, depth)
     if isinstance(origin, Note) and origin.index is not None:
         return _moment(value, origin, depth) or (symbol(value),)
     if not isinstance(origin, Site):
@@ -141,10 +142,33 @@ def _moment(value: Value, note: Note, depth: int) -> Terms | None:
     return tuple([of_atom(Atom(VARIANCE, (term,), detail, value, site=site)) for term in inner])
 
 
-def _options(value: Value, options: tuple[Value, ...], depth: int) -> Terms:
-    terms = [term for option in options for term in terms_of(option, depth - 1)]
+def _options(value: Value, note: Note, depth: int) -> Terms:
+    """The terms of a value that can arise in several ways: of a chain of such, in which each stands
+    in two ways of the next, those made before.
+    """
+    session = _session_of(note)
+    held = session.option_terms.get((note, depth)) if session is not None else None
+    if held is not None:
+        return held
+    terms = [term for option in note.options for term in terms_of(option, depth - 1)]
     distinct = tuple(dict.fromkeys(terms))
-    return distinct if len(distinct) <= MOST_OPTIONS else (symbol(value),)
+    if len(distinct) > MOST_OPTIONS:
+        distinct = (symbol(value),)
+    if session is not None:
+        session.option_terms[note, depth] = distinct
+    return distinct
+
+
+def _session_of(note: Note) -> Session | None:
+    """That of the application from which what a note tells of comes, if there is one near."""
+    origin: Any = note
+    for _ in range(_MAX_BEHIND):
+        if not isinstance(origin, Note):
+            break
+        origin = origin.parent
+    if not isinstance(origin, Site) or origin.interpreter is None:
+        return None
+    return origin.interpreter.session
 
 
 def _built(value: Value, site: Site, depth: int) -> Terms:

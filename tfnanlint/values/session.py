@@ -35,7 +35,8 @@ class Session:
     count the loops that are tried, the parameters whose callers are asked, and the calls that are
     followed. `calls` has, by the origin of what a call of a function of the program gave, each such
     call and the point at which it stands. `terms` has the terms of values by their tokens and,
-    where they were cut off (`terms_cut` times), by the depth.
+    where they were cut off (`terms_cut` times), by the depth; `option_terms` those of values that
+    arise in several ways, by the depth.
     """
 
     def __init__(self, drafting: bool, allowance: float = INF, limit: int = 0) -> None:
@@ -52,6 +53,7 @@ class Session:
         self.nesting = Nesting()
         self.stamps = 0
         self.terms: dict[tuple[int, int], Any] = {}
+        self.option_terms: dict[tuple[Any, int], Any] = {}
         self.terms_cut = 0
         self.calls: dict[Any, list[tuple[Any, Any]]] = {}
 

@@ -39,6 +39,7 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NUMERIC_KINDS, Choice, Many, Value, unknown
 
 MAX_ROUTES: Final = 8  # names under which one function is followed
+_MANY_NODES: Final = 100  # in one expression
 _FUNCTIONS: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef))
 # what may hold a part, or be one of its parts
 _WHOLE: Final = frozenset((ast.Tuple, ast.List, ast.Set, ast.BoolOp))
@@ -166,10 +167,10 @@ class FunctionFlow:
         spent, ev.session.steps = ev.session.steps, 0
         for row in module.source.rows_using(name):
             computed = module.computed(row)
-            if computed is not None and not any([_uses(name, one) for one in computed]):
+            if computed is not None and not any([_uses(name, one, module) for one in computed]):
                 continue
             for expression, point in module.expressions(row, ev):
-                for node in _uses(name, expression):
+                for node in _uses(name, expression, module):
                     if (type(node) is ATTRIBUTE) is of_object or of_object and point.scope.of_class:
                         handed |= self._functions_at(ev, node, point)
         ev.session.steps = spent
@@ -279,7 +280,7 @@ class FunctionFlow:
                 continue
             statements = module.statements_at(row)
             if not statements:
-                if any([_uses(name, one) for one, _ in module.expressions(row, ev)]):
+                if any([_uses(name, one, module) for one, _ in module.expressions(row, ev)]):
                     return None
             elif statements[-1] not in seen:
                 seen.add(statements[-1])
@@ -718,14 +719,32 @@ def _arriving_in_model(ev: Evaluator, layer: ast.Call, holder: Any, use: Use) ->
     return Fixed(value)
 
 
-def _uses(name: str, expression: ast.AST) -> list[ast.expr]:
-    """Where an expression uses what ends in a name as a value, and does not call it."""
+def _uses(name: str, expression: ast.AST, module: Module) -> list[ast.expr]:
+    """Where an expression of a file uses what ends in a name as a value, and does not call it. A
+    long one, which may hold thousands of functions, is put in order by the names.
+    """
+    by_name = module.used.get(expression)
+    if by_name is not None:
+        return by_name.get(name, [])
     nodes: list[Any] = nodes_in(expression)
+    if len(nodes) > _MANY_NODES:
+        by_name = module.used[expression] = _by_name(nodes)
+        return by_name.get(name, [])
     references = [node for node in nodes if leaf(node) == name]
     if not references:
         return references
     called = {id(node.func) for node in nodes if type(node) is CALL}
     return [node for node in references if id(node) not in called]
+
+
+def _by_name(nodes: list[Any]) -> dict[str, list[ast.expr]]:
+    """Of the nodes of an expression those that are no callees, by the names in which they end."""
+    called = {id(node.func) for node in nodes if type(node) is CALL}
+    by_name: dict[str, list[ast.expr]] = {}
+    for node in nodes:
+        if (name := leaf(node)) and id(node) not in called:
+            by_name.setdefault(name, []).append(node)
+    return by_name
 
 
 def _around(module: Module, statement: ast.stmt) -> tuple[dict[Any, Any], dict[str, list[Any]]]:
