@@ -12,6 +12,7 @@ from typing import Final
 from tfnanlint.interp.callgraph.callers import is_idle
 from tfnanlint.ops.frameworks import PARAMETRIZING
 from tfnanlint.program.functions import Collected, Function
+from tfnanlint.program.mutation import InPlace
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, heard
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, unknown
@@ -59,15 +60,22 @@ def _of_running_callers(
     ]
 
 
+def _caller(argument: Binding) -> Function | None:
+    """The function in which the call stands that hands over an argument."""
+    while isinstance(argument, InPlace):  # what the function called changes
+        argument = argument.base
+    return argument.point.scope.function if isinstance(argument, Assigned) else None
+
+
 def _is_recursive(function: Function, argument: Binding) -> bool:
     """Whether an argument stands in a call of a function by itself: another call runs it first."""
-    caller = argument.point.scope.function if isinstance(argument, Assigned) else None
+    caller = _caller(argument)
     return caller is not None and caller.node is function.node
 
 
 def _is_from_idle(ev: Evaluator, function: Function, argument: Binding) -> bool:
     """Whether an argument of a call of a function stands in another one that is never called."""
-    caller = argument.point.scope.function if isinstance(argument, Assigned) else None
+    caller = _caller(argument)
     return (
         caller is not None
         and caller.module is function.module

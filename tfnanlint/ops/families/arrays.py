@@ -998,7 +998,7 @@ op(
     "np.append",
     "tnp.append ops.append",
     "x y axis",
-    lambda site: passed(join([t.one_of(site.value("x")), t.one_of(site.value("y"))])),
+    lambda site: passed(join([t.one_of(_entering(site, param)) for param in ("x", "y")])),
     reference="tnp.append(x, y)",
 )
 op(
