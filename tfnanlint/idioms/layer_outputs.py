@@ -40,6 +40,8 @@ from tfnanlint.values.value import Note, Value
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 _DEPTH: Final = 8
+_NARROW: Final = 3  # coordinates, colours, the two components of a flow
+_WIDTHS: Final = ("units", "filters")
 _FACTORS: Final = ("x", "y", "a", "b", "filters")
 
 
@@ -141,7 +143,7 @@ def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
     if origin.library == "layer":
         return _layer_of_keras(origin, depth)
     if name in LINEAR_FUNCTIONS:
-        return None if _is_of_one(origin) else origin
+        return None if _is_narrow(origin) else origin
     sloped = _sloped(origin)
     if sloped is not None:
         return _free_layer(sloped, depth - 1)
@@ -163,14 +165,15 @@ def _layer_of_keras(call: Site, depth: int) -> Site | None:
         return None
     name = construction.op.name
     if name in WEIGHING_LAYERS:
-        is_free = _is_linear(construction) and not _is_of_one(construction)
+        is_free = _is_linear(construction) and not _is_narrow(construction)
         return call if is_free else None
     return _free_layer(call.value("input"), depth - 1) if name in SLOPED_LAYERS else None
 
 
-def _is_of_one(layer: Site) -> bool:
-    """Whether a layer gives rows of a single number, which is 0 sooner or later."""
-    return "units" in layer.op.params and layer.const("units", 0) == 1
+def _is_narrow(layer: Site) -> bool:
+    """Whether a layer gives rows of so few numbers that they are all 0 sooner or later."""
+    widths = [layer.value(param) for param in _WIDTHS if layer.given(param)]
+    return any([width.is_number and width.lo <= _NARROW for width in widths])
 
 
 def _is_linear(construction: Site) -> bool:
