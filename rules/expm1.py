@@ -93,10 +93,9 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
         or absorbed(minus, here)
     ):
         return
-    overflows = not sign and not cannot_overflow(x) and under_logarithm(minus, here)
     if is_floored(minus, here):
         here.no_fix = "a floor is put under the result, and the digits that are lost are below it"
-    if overflows:
+    if not sign and not cannot_overflow(x) and under_logarithm(minus, here):
         here.no_fix = "expm1 overflows as well: log(exp(x) - 1) is x + log(-expm1(-x))"
     fixes = (
         []

@@ -51,6 +51,7 @@ from tfnanlint.api import (
     evidence,
     filtered_elements,
     layer_outputs,
+    masked_factors,
     plain,
     repairs,
     rule,
@@ -82,8 +83,13 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         and truth_only(x, norm.point)
     ):
         return
+    masked = masked_factors.is_masked_as_a_whole(x)
     certainty = (
-        Certainty.MUST if x.lo == x.hi == 0 else Certainty.MAY if x.known else Certainty.UNKNOWN
+        Certainty.MUST
+        if x.lo == x.hi == 0
+        else Certainty.MAY
+        if x.known or masked
+        else Certainty.UNKNOWN
     )
     what = (
         "direction of a zero vector: the result is 0 / 0"
@@ -106,7 +112,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         help=help,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=evidence.passed(x),
-        kind=layer_outputs.weakness_of_vector(x),
+        kind="" if masked else layer_outputs.weakness_of_vector(x),
     )
 
 

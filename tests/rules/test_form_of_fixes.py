@@ -14,7 +14,8 @@ from tfnanlint.syntax.source import Source
 
 
 def fixed(text: str) -> str:
-    return tfnanlint.fix(textwrap.dedent(text), settings={"unsafe-fixes": True}).after
+    settings = {"unsafe-fixes": True, "certainty": "unknown"}
+    return tfnanlint.fix(textwrap.dedent(text), settings=settings).after
 
 
 def why_none(text: str, code: str) -> str:

@@ -1,5 +1,5 @@
-"""Factors that hide what is infinite: whether the factor of a logarithm is 0 where that is -inf,
-and whether a divisor under a mask is a setting.
+"""Factors that are 0: whether the factor of a logarithm is 0 where that is -inf, whether one mask
+leaves whole vectors 0, and whether a divisor under a mask is a setting.
 """
 
 from __future__ import annotations
@@ -7,8 +7,10 @@ from __future__ import annotations
 import ast
 
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.quantities import factors
 from tfnanlint.idioms.vanishing import counted, falling, picked
-from tfnanlint.ops.site import Site, same
+from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.traits import ADDITIONS, CASTS, FED_TO_LOSSES
 from tfnanlint.values.value import Value
 
 
@@ -28,6 +30,36 @@ def may_vanish_with(log: Site, factor: Value, masks: bool = False) -> bool:
     if picked(x) or falling(x):
         return False
     return masks or same(plain(factor), plain(x)) or _comes_to_zero(factor)
+
+
+def is_masked_as_a_whole(vector: Value) -> bool:
+    """Whether a mask multiplies all elements of a vector, so that some vectors are 0: both sides of
+    `mask * target - mask * output`, or a product with a mask that has one element for a vector
+    (`reduce_any(..., keepdims=True)`).
+    """
+    apart = made_by(plain(vector), *ADDITIONS)
+    if apart is None:
+        return any([_has_one_for_a_vector(factor) for factor in factors(vector)])
+    left, right = [factors(apart.value(param)) for param in ("x", "y")]
+    return any(
+        [_is_mask(one) and any([same(plain(one), plain(two)) for two in right]) for one in left]
+    )
+
+
+def _is_mask(factor: Value) -> bool:
+    """Whether a factor is a truth value that was cast, or what the program is fed."""
+    origin = plain(factor).origin
+    return plain(factor).dtype == "bool" or isinstance(origin, Site) and origin.op.name in (
+        FED_TO_LOSSES
+    )
+
+
+def _has_one_for_a_vector(factor: Value) -> bool:
+    """Whether a factor is a truth value of a whole vector, with the axis of its elements kept."""
+    cast = made_by(factor, *CASTS, aligned=True)
+    test = cast.value(cast.op.main or "x") if cast is not None else factor
+    reduced = made_by(test, "tf.reduce_any", "tf.reduce_all", aligned=True)
+    return reduced is not None and reduced.const("keepdims", False) is True
 
 
 def _comes_to_zero(factor: Value) -> bool:
