@@ -273,11 +273,16 @@ def calls_at(text: str, file: str, name: str = "") -> int:
 
 
 @pytest.mark.parametrize(
-    ("file", "name"), [("guards/dominating.py", ""), ("syntax/source.py", "span")]
+    ("case", "file", "name"),
+    [
+        ("findings chained in a function", "guards/dominating.py", ""),
+        ("findings chained in a function", "syntax/source.py", "span"),
+        ("a dict of lambdas", "syntax/enclosing.py", ""),
+    ],
 )
-def test_the_statements_before_a_finding_are_read_once(file, name):
-    """What is known before each of many findings in a function, and what else assigns its name."""
-    text_of = hostile.CASES["findings chained in a function"].text
+def test_what_stands_around_a_finding_is_read_once(case, file, name):
+    """What is known before each of many findings, what else assigns its name, and where it is."""
+    text_of = hostile.CASES[case].text
     check_source(Source("a.py", text_of(10)), POLICY)
     assert 0 < calls_at(text_of(40), file, name) < 5 * calls_at(text_of(10), file, name)
 

@@ -133,7 +133,7 @@ def test_enclosing_finds_every_expression():
     """By position alone, the path to each node leads through the node itself."""
     text = (
         "import a\n\n@b(c)\n@d\nclass E(f, g=h):\n    '''Doc.'''\n    def i(j, k: l = m, *n: o, p=q, **r) -> s:\n"
-        "        try:\n            t; u = {v: w, **x}\n        except y as z: aa.bb[cc:dd, ee]\n        else: pass\n"
+        "        try:\n            t; u = {v: w, **x, ab: {ac: ad, **ae}, af: ag}\n        except y as z: aa.bb[cc:dd, ee]\n        else: pass\n"
         "        finally:\n            with ff as gg, hh: [ii for jj in kk if ll for mm in nn]\n"
         "        match oo:\n            case {'pp': 1} if qq: rr\n            case tt.uu: vv\n"
         "        return lambda ww=xx: (yy, zz)[0] < 1 < 2 and not 3\n"

@@ -29,6 +29,8 @@ def enclosing(
             below = [[holder.subject], *_placed_children(_case(holder, place, span_of))]
         elif isinstance(holder, ast.JoinedStr):
             below = [sorted(_formatted(holder), key=lambda node: span_of(node).start)]
+        elif isinstance(holder, ast.Dict):
+            below = _item(holder, place, span_of)
         else:
             below = [] if isinstance(holder, TEMPLATE_STRING) else _placed_children(holder)
         holder = next(filter(None, (_holding(nodes, place, span_of) for nodes in below)), None)
@@ -49,6 +51,15 @@ def _case(match: ast.Match, place: Span, span_of: Callable[[ast.AST], Span]) -> 
         match.cases, place.start, key=lambda case: span_of(case.pattern).start
     )
     return match.cases[max(begun - 1, 0)]
+
+
+def _item(
+    held: ast.Dict, place: Span, span_of: Callable[[ast.AST], Span]
+) -> list[Sequence[ast.AST]]:
+    """The key and the value of a dict that may hold a place; `**more` has no key."""
+    begun = bisect.bisect_right(held.values, place.start, key=lambda value: span_of(value).start)
+    parts = [*held.keys[begun : begun + 1], *held.values[max(begun - 1, 0) : begun]]
+    return [[part] for part in parts if part is not None]
 
 
 def _formatted(string: ast.JoinedStr) -> Iterator[ast.expr]:
