@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import functools
 import gc
 import importlib
 import os
@@ -222,6 +223,14 @@ def sample(folders: list[str], each: int, dice: random.Random) -> list[Mutant]:
     return mutants
 
 
+def caches() -> list:
+    """The caches of functions of the tests: a test that takes a result from there runs nothing of
+    what makes it.
+    """
+    wrappers = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]
+    return [each for each in wrappers if not each.__module__.startswith("tfnanlint")]
+
+
 def module_of(path: pathlib.Path) -> str:
     """The name of the module in a file, which a function of tfnanlint may import when it runs."""
     folder, *below = path.relative_to(ROOT).with_suffix("").parts
@@ -308,8 +317,11 @@ class Runner:
         for mutant in self.mutants:
             exchange(mutant, mutant.marked)
         answer = {}
+        kept = caches()
         for item in session.items:
             called.clear()
+            for cache in kept:
+                cache.cache_clear()
             start, failed = time.process_time(), session.testsfailed
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             if session.testsfailed == failed:

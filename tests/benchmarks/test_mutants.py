@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import random
 import sys
 
@@ -80,6 +81,17 @@ def test_mutants_of_one_function_have_its_tests(monkeypatch):
     monkeypatch.setattr(runner, "_observed", lambda session: {"test": (0.5, {1})})
     runner._without(None)
     assert [mutant.tests for mutant in runner.mutants] == [["test"], ["test"], []]
+
+
+@functools.cache
+def kept() -> list:
+    return []
+
+
+def test_the_caches_of_tests_are_emptied():
+    from mutants import caches
+
+    assert kept in caches()
 
 
 def test_the_module_of_a_file():

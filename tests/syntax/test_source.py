@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tfnanlint.syntax.encodings import decode
@@ -24,7 +26,8 @@ def test_stray_bytes_in_comments_are_read_over(data):
     text, encoding = decode(data)
     mark = b"\xef\xbb\xbf"
     assert encoding == ("utf-8-sig" if data.startswith(mark) else "utf-8")
-    compile(data, "a.py", "exec")
+    if sys.version_info < (3, 14):  # which refuses to compile them
+        compile(data, "a.py", "exec")
     assert "\ufffd" in text
     assert len(text) == len(data.removeprefix(mark))
 

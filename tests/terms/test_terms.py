@@ -63,6 +63,19 @@ def test_other_numbers_have_other_terms(spellings):
     assert first != second
 
 
+@pytest.mark.parametrize(
+    "power, product, is_known",
+    [
+        ("a ** 16.0", "a ** 15.0 * a", True),
+        ("a ** -16.0", "a ** -15.0 / a", True),
+        ("a ** 17.0", "a ** 16.0 * a", False),
+    ],
+)
+def test_powers_are_terms_up_to_the_sixteenth(power, product, is_known):
+    first, second = terms(f"{power}; {product}")
+    assert (first == second) is is_known
+
+
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("spellings", (*SPELLINGS.values(), *OTHERS))
