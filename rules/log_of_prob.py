@@ -73,8 +73,7 @@ from tfnanlint.api import (
     traits,
 )
 
-METHODS = ("method.prob", "method.cdf")
-# what each of them gives, and what gives its logarithm
+# what the methods of a distribution give, and what gives its logarithm
 LOGARITHMS = {
     "prob": ("a density, which underflows to 0 far from the mean", "log_prob"),
     "cdf": ("a distribution function, which rounds to 0 far below the mean", "log_cdf"),
@@ -95,7 +94,7 @@ LOG_2 = "0.6931471805599453"
     fixes="log_prob softplus",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
-    prob = here.made_by(log.value("x"), *METHODS, aligned=True)
+    prob = here.made_by(log.value("x"), "method.prob", "method.cdf", aligned=True)
     if prob is not None and log.library != "np":
         yield from of_method(log, prob, here)
         return
@@ -149,7 +148,7 @@ def of_method(log: Site, prob: Site, here: Context) -> Iterator[Finding]:
         "x",
         f"logarithm of {what}: the result is -inf and the gradient NaN; {name} stays finite",
         Certainty.MAY,
-        log_prob(log, prob, here) if prob.op.name == METHODS[0] else [],
+        log_prob(log, prob, here) if prob.op.name == "method.prob" else [],
         doubtful=here.tested_for_nan(log),
     )
 
