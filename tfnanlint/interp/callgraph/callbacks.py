@@ -48,7 +48,7 @@ class Callbacks:
     def __init__(self) -> None:
         self._compiled: dict[Module, list[CompiledLoss]] = {}
         self._at_zero: dict[Module, list[tuple[str, Value]]] = {}
-        self._of_outputs: dict[Module, list[tuple[Value, Value]]] = {}
+        self._of_outputs: dict[Module, list[tuple[ast.Call, Point, Value]]] = {}
 
     def of_keras(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
         """What Keras hands to a loss of the program, a function or an object given to `compile`:
@@ -114,7 +114,11 @@ class Callbacks:
         regularizers = assumptions.once(
             ev, self._of_outputs, module, [], _given_with_outputs, ev, module
         )
-        outputs = [output for output, one in regularizers if _is_loss(ev, one, function)]
+        outputs = [
+            ev.apply(ev.evaluate(layer, point), [Fixed(unknown("tensor"))], {}, layer, point)
+            for layer, point, one in regularizers
+            if _is_loss(ev, one, function)
+        ]
         joined = ev.joined(outputs) if outputs else None
         return joined if joined is not None and joined.known else None
 
@@ -232,15 +236,10 @@ def _given_zero_weights(ev: Evaluator, module: Module) -> list[tuple[str, Value]
     ]
 
 
-def _given_with_outputs(ev: Evaluator, module: Module) -> list[tuple[Value, Value]]:
-    """The activity regularizers that a file gives to layers, each with what the layer gives for any
-    input.
-    """
-    return [
-        (
-            ev.apply(ev.evaluate(layer, point), [Fixed(unknown("tensor"))], {}, layer, point),
-            ev.evaluate(word.value, point),
-        )
+def _given_with_outputs(ev: Evaluator, module: Module) -> list[tuple[ast.Call, Point, Value]]:
+    """The layers of a file that are given an activity regularizer of the program, and that."""
+    regularized = [
+        (layer, point, ev.evaluate(word.value, point))
         for row in sorted(module.source.rows_with(f"{_OF_OUTPUTS}="))
         for expression, point in module.expressions(row, ev)
         for layer in nodes_in(expression)
@@ -248,6 +247,7 @@ def _given_with_outputs(ev: Evaluator, module: Module) -> list[tuple[Value, Valu
         for word in layer.keywords
         if word.arg == _OF_OUTPUTS
     ]
+    return [one for one in regularized if isinstance(one[2].obj, (Function, Bound, Instance))]
 
 
 def _keywords_in(expression: ast.AST) -> list[dict[str, ast.expr]]:
