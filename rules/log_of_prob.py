@@ -5,6 +5,9 @@ deviations from the mean of a normal distribution, or in a few hundred dimension
 density underflows to 0 and the logarithm is -inf with a NaN gradient. `dist.log_prob(x)` never
 leaves the logarithm.
 
+So do distribution functions: `dist.cdf(x)` rounds to 0 far below the mean and
+`dist.survival_function(x)` far above it, where `log_cdf` and `log_survival_function` stay finite.
+
 A density that is written out, `exp(-(x - mean)^2 / (2 * std^2)) / (std * sqrt(2 * pi))`, underflows
 in the same way; with an epsilon under the logarithm its gradient is 0 there. The exponent and the
 logarithms of the factors add up to the same number.
@@ -62,12 +65,23 @@ from tfnanlint.api import (
     Site,
     Value,
     argument,
+    ast,
     densities,
+    leaf,
     moments,
     rule,
     traits,
 )
 
+# what the methods of a distribution give, and what gives its logarithm
+LOGARITHMS = {
+    "prob": ("a density, which underflows to 0 far from the mean", "log_prob"),
+    "cdf": ("a distribution function, which rounds to 0 far below the mean", "log_cdf"),
+    "survival_function": (
+        "a survival function, which rounds to 0 far above the mean",
+        "log_survival_function",
+    ),
+}
 LOG_2 = "0.6931471805599453"
 
 
@@ -80,17 +94,9 @@ LOG_2 = "0.6931471805599453"
     fixes="log_prob softplus",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
-    prob = here.made_by(log.value("x"), "method.prob", aligned=True)
-    if prob is not None:
-        yield here.finding(
-            log,
-            "x",
-            "logarithm of a density, which underflows to 0 far from the mean: the result is "
-            "-inf and the gradient NaN; log_prob stays finite",
-            Certainty.MAY,
-            log_prob(log, prob, here),
-            doubtful=here.tested_for_nan(log),
-        )
+    prob = here.made_by(log.value("x"), "method.prob", "method.cdf", aligned=True)
+    if prob is not None and log.library != "np":
+        yield from of_method(log, prob, here)
         return
     x = log.value("x")
     density = densities.logged_density(x) if here.numeric(x) else None
@@ -132,6 +138,19 @@ def written_out(log: Site, density: Site) -> str:
         else "the result is -inf and the gradient NaN"
     )
     return f"logarithm of {what}, which underflows to 0 far from the mean: {effect}"
+
+
+def of_method(log: Site, prob: Site, here: Context) -> Iterator[Finding]:
+    """log(dist.prob(x)), log(dist.cdf(x))."""
+    what, name = LOGARITHMS[leaf(prob.node.func) if isinstance(prob.node, ast.Call) else "prob"]
+    yield here.finding(
+        log,
+        "x",
+        f"logarithm of {what}: the result is -inf and the gradient NaN; {name} stays finite",
+        Certainty.MAY,
+        log_prob(log, prob, here) if prob.op.name == "method.prob" else [],
+        doubtful=here.tested_for_nan(log),
+    )
 
 
 def log_prob(log: Site, prob: Site, here: Context) -> list[Fix]:

@@ -18,7 +18,8 @@ Good:
     fake = -tf.math.softplus(z)
 
 Where the logits are not available at the logarithm, return them from the function that computes the
-sigmoid (discriminators often do: `return probability, logit`).
+sigmoid (discriminators often do: `return probability, logit`). A distribution that is made with
+`probs=tf.sigmoid(z)` takes the logarithm in its `log_prob`: make it with `logits=z`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/log_sigmoid
 
@@ -32,11 +33,13 @@ from tfnanlint.api import (
     Changed,
     Claim,
     Context,
+    Differentiated,
     Finding,
     Fix,
     Iterator,
     Site,
     argument,
+    distributions,
     logged,
     repairs,
     rule,
@@ -47,11 +50,14 @@ from tfnanlint.api import (
 @rule(
     "TFN302",
     "log-sigmoid",
-    on="tf.math.log tf.math.log1p",
+    on="tf.math.log tf.math.log1p method.log_prob",
     over="TFN101 TFN307 TFN204 TFN206",
     fixes="log_sigmoid softplus log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
+    if log.op.name == "method.log_prob":
+        yield from of_distribution(log, here)
+        return
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
     if (
@@ -85,6 +91,20 @@ def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
     if prob is None or prob.guard or not prob.complement or prob.producer.op.name != "tf.sigmoid":
         return None, False
     return prob.producer, True
+
+
+def of_distribution(log_prob: Site, here: Context) -> Iterator[Finding]:
+    """log_prob of a distribution that is made with `probs=tf.sigmoid(logits)`."""
+    sigmoid = distributions.probabilities_of(log_prob, "tf.sigmoid")
+    if sigmoid is not None and log_prob.differentiated is not Differentiated.NO:
+        yield here.finding(
+            log_prob,
+            "self",
+            "log_prob of a distribution that is made with probs takes the logarithm of a sigmoid, "
+            "which can underflow to 0: the loss is inf and its gradient NaN",
+            Certainty.MAY,
+            help="make the distribution with logits=, with what arrives at the sigmoid",
+        )
 
 
 def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fix]:

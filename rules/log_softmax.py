@@ -21,6 +21,9 @@ The softmax may stand in another statement, and elements of it may be picked in 
 logarithm, return them from the function that computes the softmax; until then a floor,
 `tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite, but its gradient is 0 below the floor.
 
+A distribution that is made with `probs=tf.nn.softmax(logits)` takes the same logarithm in its
+`log_prob`: make it with `logits=logits`.
+
 Nothing is reported where `tf.where` replaces the result for a class at 0 and no gradient is taken,
 as in a metric.
 
@@ -30,7 +33,8 @@ See also: https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
 
 Seen in the wild:
 https://github.com/awjuliani/DeepRL-Agents/issues/34 (the logarithm of a policy),
-https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs)
+https://github.com/tensorflow/models/pull/181 (NaN after 90 epochs),
+https://github.com/tensorflow/probability/issues/1317 (a distribution made with probs)
 """
 
 from tfnanlint.api import (
@@ -38,11 +42,13 @@ from tfnanlint.api import (
     Changed,
     Claim,
     Context,
+    Differentiated,
     Finding,
     Fix,
     Iterator,
     Site,
     argument,
+    distributions,
     repairs,
     rule,
     spot,
@@ -52,12 +58,15 @@ from tfnanlint.api import (
 @rule(
     "TFN301",
     "log-softmax",
-    on="tf.math.log",
+    on="tf.math.log method.log_prob",
     over="TFN101 TFN307 TFN204 TFN206",
     silent="MAY/NO/DOUBTFUL",
     fixes="log_softmax log_factors floor",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
+    if log.op.name != "tf.math.log":
+        yield from of_distribution(log, here)
+        return
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
     # a class with the logit -inf is never drawn
     if softmax is None or log.value("x").positive or here.only_compared(log):
@@ -73,6 +82,20 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         fixes or repairs.logarithm(here, log),
         doubtful=here.tested_for_nan(log),
     )
+
+
+def of_distribution(log_prob: Site, here: Context) -> Iterator[Finding]:
+    """log_prob of a distribution that is made with `probs=tf.nn.softmax(logits)`."""
+    softmax = distributions.probabilities_of(log_prob, "tf.nn.softmax")
+    if softmax is not None and log_prob.differentiated is not Differentiated.NO:
+        yield here.finding(
+            log_prob,
+            "self",
+            "log_prob of a distribution that is made with probs takes the logarithm of a softmax, "
+            "which can underflow to 0: the loss is inf and its gradient NaN",
+            Certainty.MAY,
+            help="make the distribution with logits=, with what arrives at the softmax",
+        )
 
 
 def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:

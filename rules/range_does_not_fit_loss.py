@@ -20,6 +20,11 @@ See it:
 Repair: `activation` | outputs outside the range are clipped without a gradient, or make the loss
 NaN | every output is in the range of the loss |
 
+A distribution has such a range for each of its parameters. The scale of a normal distribution, the
+concentration of a gamma or Dirichlet distribution or a rate must be above 0: where it comes out of
+a layer without an activation, log_prob is NaN or Inf for some input, or what is drawn is. From a
+relu it is 0 for many of them.
+
 Bad:
     model = keras.Sequential([keras.layers.Dense(1, activation="tanh")])
     model.compile(optimizer="adam", loss="binary_crossentropy")
@@ -27,6 +32,13 @@ Bad:
 Good:
     model = keras.Sequential([keras.layers.Dense(1, activation="sigmoid")])
     model.compile(optimizer="adam", loss="binary_crossentropy")
+
+Bad:
+    dist = tf.compat.v1.distributions.Normal(0.0, scale=keras.layers.Dense(1)(x))
+
+Good:
+    scale = tf.math.softplus(keras.layers.Dense(1)(x)) + 1e-6
+    dist = tf.compat.v1.distributions.Normal(0.0, scale)
 
 | loss | last activation |
 |---|---|
@@ -62,7 +74,9 @@ from tfnanlint.api import (
     Pairing,
     Site,
     ast,
+    distributions,
     last_layer,
+    layer_outputs,
     leaf,
     loss_ranges,
     rule,
@@ -86,7 +100,7 @@ COST = "the network changes: train it again"
 @rule(
     "TFN504",
     "range-does-not-fit-loss",
-    on=" ".join((COMPILE, *FAMILIES, "file")),
+    on=" ".join((COMPILE, *FAMILIES, *distributions.MADE, "file")),
     words="softmax",
     silent="MUST/UNKNOWN/TESTS MUST/NO/TESTS",
     fixes="activation",
@@ -100,6 +114,8 @@ def check(site: object, here: Context) -> Iterator[Finding]:
             if dense is not None:
                 yield from one_unit(dense, here)
         return
+    for wrong in distributions.misplaced(site):
+        yield here.finding(site, wrong.param, wrong.text, Certainty.MAY, help=wrong.help)
     for pair in here.pairings(site):
         why = loss_ranges.misfit(pair)
         learns = site.differentiated is not Differentiated.NO
@@ -154,27 +170,8 @@ def is_read_by_layer(layer: Site, here: Context) -> bool:
         return False
     outer = next((node for node in around if not isinstance(node, (ast.keyword, *GROUPS))), None)
     if isinstance(outer, ast.Assign):
-        outer = first_reader(outer.targets[0], layer, applied.lineno)
+        outer = layer_outputs.first_reader(outer.targets[0], layer, applied.lineno)
     return isinstance(outer, ast.Call) and leaf(outer.func) not in MODELS
-
-
-def first_reader(target: ast.expr, layer: Site, row: int) -> ast.Call | None:
-    """The first call below a row of the function of a layer that takes the value of a name."""
-    if not isinstance(target, ast.Name) or layer.point is None:
-        return None
-    calls = [
-        node
-        for node in ast.walk(layer.point.scope.node)
-        if isinstance(node, ast.Call) and node.lineno > row and takes(node, target.id)
-    ]
-    return min(calls, key=lambda call: call.lineno, default=None)
-
-
-def takes(call: ast.Call, name: str) -> bool:
-    """Whether a name is an argument of a call, or stands in a list that is."""
-    values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    parts = [part for value in values for part in getattr(value, "elts", [value])]
-    return any(isinstance(part, ast.Name) and part.id == name for part in parts)
 
 
 def another(pair: Pairing, here: Context) -> list[Fix]:

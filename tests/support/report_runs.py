@@ -7,7 +7,9 @@ placeholders get TensorFlow 1's names. Run as a script, in a process of its own.
 from __future__ import annotations
 
 import os
+import re
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,21 @@ import tensorflow as tf
 PROGRAMS = Path(__file__).parents[2] / "fixtures" / "reports"
 V1 = tf.compat.v1
 TRIES = 20000
+KERAS_PARTS = "backend layers models initializers datasets regularizers utils".split()
 
 
 def with_keras_2() -> None:
     """Let `import keras` be Keras 2."""
-    for part in ("", ".backend", ".layers", ".models", ".initializers"):
+    for part in "", *(f".{name}" for name in KERAS_PARTS):
         __import__(f"tf_keras{part}")
         sys.modules[f"keras{part}"] = sys.modules[f"tf_keras{part}"]
+
+
+def with_distributions() -> None:
+    """Let the distributions of TensorFlow Probability be those that TensorFlow still has."""
+    module = types.ModuleType("tensorflow_probability")
+    module.distributions = V1.distributions
+    sys.modules["tensorflow_probability"] = module
 
 
 def with_two_devices() -> None:
@@ -40,7 +50,7 @@ def loaded(stem: str) -> dict[str, Any]:
     """The names of a program after it ran."""
     path = PROGRAMS / f"{stem}.py"
     text = path.read_text(encoding="utf-8")
-    if "tf.placeholder" in text:
+    if re.search(r"tf\.(placeholder|train)\b", text):
         text = text.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
     names: dict[str, Any] = {"__name__": stem}
     tf.keras.utils.set_random_seed(0)
@@ -267,6 +277,69 @@ def some_states(program: dict[str, Any]) -> list[Any]:
     return [random.randn(8, 10), np.full((8, 5), 0.2), random.randn(8)]
 
 
+def batch_without_events(stem: str) -> bool:
+    with tf.Graph().as_default(), V1.Session() as session:
+        network = loaded(stem)["network"]
+        session.run(V1.global_variables_initializer())
+        censored = {network.X: np.random.rand(6, 5), network.Y: -np.arange(1, 7.0).reshape(6, 1)}
+        return broken(session.run(network.loss, censored))
+
+
+def roots_of_sizes(stem: str) -> bool:
+    program = loaded(stem)
+    model = program["Detector"]()
+    truth = tf.random.uniform((2, 4, 4, 10))
+    return broken(program["train_step"](model, tf.random.normal((2, 8, 8, 3)), truth))
+
+
+def certain_actor(stem: str) -> bool:
+    agent = loaded(stem)["Agent"](4)
+    for size in (1e2, 1e4):
+        agent.learn(size * tf.random.normal((8, 6)), tf.zeros((8,), tf.int32), tf.ones((8,)))
+    return broken(*agent.actor.get_weights())
+
+
+def exponential_recurrence(stem: str) -> bool:
+    return broken(loaded(stem)["model"].predict(np.random.rand(1, 6, 3), verbose=0))
+
+
+def bias_of_class_counts(stem: str) -> bool:
+    return broken(*loaded(stem)["model"].get_weights())
+
+
+def recurrent_relu(stem: str) -> bool:
+    model, random = loaded(stem)["model"], np.random.RandomState(0)
+    sequences = 255 * (random.rand(8, 1019, 64) > 0.5)
+    labels = np.eye(4)[random.randint(4, size=(8, 1019))]
+    losses = [model.train_on_batch(sequences, labels) for _ in range(3)]
+    return broken(*losses, *model.get_weights())
+
+
+def line_through_five_points(stem: str) -> bool:
+    with tf.Graph().as_default(), V1.Session() as session:
+        return broken(*loaded(stem)["fit"](session))
+
+
+def drawn_pictures() -> Any:
+    random = np.random.RandomState(0)
+    both = random.randint(256, size=(256, 28, 28)), random.randint(10, size=256)
+    return both, both
+
+
+def sparse_autoencoder(stem: str) -> bool:
+    sys.modules["keras.datasets"].mnist.load_data = drawn_pictures
+    model = loaded(stem)["autoencoder"]
+    pictures = drawn_pictures()[0][0].reshape(256, 784).astype("float32")
+    return broken(*[model.train_on_batch(pictures, pictures) for _ in range(1500)])
+
+
+def cells_of_a_density(stem: str) -> bool:
+    step = loaded(stem)["train_step"]
+    encoder, prior = (tf.keras.Sequential([tf.keras.layers.Dense(size)]) for size in (4, 8))
+    far = 30 * tf.random.normal((16, 8))
+    return broken(step(encoder, prior, tf.keras.optimizers.Adam(1e-3), far))
+
+
 def named(name: str, index: int | None = None) -> Callable[[str], bool]:
     """Whether what a program calls by a name is broken."""
 
@@ -325,12 +398,23 @@ RUNS: dict[str, Callable[[str], bool]] = {
     "r51_policy_of_raw_concentrations": lambda stem: trained(
         stem, "train", "action", "states", "shares", "rewards", feed=some_states
     ),
+    "r53_batch_without_events": batch_without_events,
+    "r54_roots_of_sizes": roots_of_sizes,
+    "r56_certain_actor": certain_actor,
+    "r60_exponential_recurrence": exponential_recurrence,
+    "r62_bias_of_class_counts": bias_of_class_counts,
+    "r67_recurrent_relu": recurrent_relu,
+    "r68_line_through_a_range": lambda stem: trained(stem, "train", "loss", feed=lambda _: []),
+    "r69_line_through_five_points": line_through_five_points,
+    "r71_sparse_autoencoder": sparse_autoencoder,
+    "r73_cells_of_a_density": cells_of_a_density,
     "r07_gradient_of_distance": gradient_of_distance,
 }
 
 
 if __name__ == "__main__":
     with_keras_2()
+    with_distributions()
     with_two_devices()
     for stem, run in RUNS.items():
         print()

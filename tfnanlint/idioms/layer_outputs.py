@@ -1,5 +1,6 @@
 """Vectors that are rarely 0 as a whole, and tensors that are rarely equal: outputs of layers that
-no activation cuts off, and two networks with weights of their own.
+no activation cuts off, and two networks with weights of their own. And what reads the output of a
+layer first.
 """
 
 from __future__ import annotations
@@ -220,3 +221,22 @@ def _is_by_weights(product: Site) -> bool:
     """
     factors = [product.value(param).origin for param in _FACTORS if product.given(param)]
     return any([isinstance(factor, Site) and starts_at_random(factor) for factor in factors])
+
+
+def first_reader(target: ast.expr, layer: Site, row: int) -> ast.Call | None:
+    """The first call below a row of the function of a layer that takes the value of a name."""
+    if not isinstance(target, ast.Name) or layer.point is None:
+        return None
+    calls = [
+        node
+        for node in ast.walk(layer.point.scope.node)
+        if isinstance(node, ast.Call) and node.lineno > row and _takes(node, target.id)
+    ]
+    return min(calls, key=lambda call: call.lineno, default=None)
+
+
+def _takes(call: ast.Call, name: str) -> bool:
+    """Whether a name is an argument of a call, or stands in a list that is."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    parts = [part for value in values for part in getattr(value, "elts", [value])]
+    return any(isinstance(part, ast.Name) and part.id == name for part in parts)

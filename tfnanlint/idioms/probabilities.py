@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.site import Site, made_by
-from tfnanlint.ops.traits import ARITHMETIC, CASTS, FLOORS, IDENTITIES, STEP_CURVES
+from tfnanlint.ops.traits import (
+    ARITHMETIC,
+    CASTS,
+    DISTRIBUTION_FUNCTIONS,
+    FLOORS,
+    IDENTITIES,
+)
 from tfnanlint.values.value import Value
 
 PRODUCERS = {"tf.nn.softmax": "logits", "tf.sigmoid": "x"}
@@ -192,8 +198,8 @@ def step(x: Value) -> bool:
 
 def curve(value: Value, depth: int = 6) -> Site | None:
     """The distribution function behind scaling and shifting by known numbers."""
-    site = made_by(value, *STEP_CURVES, *ARITHMETIC) if depth else None
-    if site is None or site.op.name in STEP_CURVES:
+    site = made_by(value, *DISTRIBUTION_FUNCTIONS, *ARITHMETIC) if depth else None
+    if site is None or site.op.name in DISTRIBUTION_FUNCTIONS:
         return site
     moved = [site.value(param) for param in ("x", "y") if not site.value(param).exact]
     return curve(moved[0], depth - 1) if len(moved) == 1 else None

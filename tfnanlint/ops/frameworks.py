@@ -226,9 +226,9 @@ VARIABLE_CHANGES: Final = {
 
 # Layers and models.
 
-# Methods of layers, models and distributions (`prob`) that have a row.
+# Methods of layers, models and distributions (`prob`, `cdf`) that have a row.
 MODEL_METHODS: Final = frozenset(
-    ("add_weight", "add_variable", "compile", "fit", "train_on_batch", "prob")
+    "add_weight add_variable compile fit train_on_batch prob cdf survival_function log_prob".split()
 )
 RESHAPING_LAYERS: Final = ("keras.layers.Flatten", "keras.layers.Reshape", "keras.layers.Permute")
 # Layers that hand the numbers on, or 0 for some of them.

@@ -132,6 +132,7 @@ FAMILIES = (
     "families.arrays",
     "families.control",
     "families.random",
+    "families.distributions",
     "families.linalg",
     "models.losses",
     "models.variables",

@@ -146,6 +146,8 @@ DENSITIES: Final = ("tf.exp", "tf.math.reciprocal", "method.prob")
 PROBABILITIES: Final = ("tf.nn.softmax", "tf.sigmoid")
 # Rise from one bound to the other one.
 STEP_CURVES: Final = ("tf.sigmoid", "tf.math.erf", "tf.tanh", "tf.math.erfc")
+# And what tells how much of a distribution lies below a number, or above it.
+DISTRIBUTION_FUNCTIONS: Final = (*STEP_CURVES, "method.cdf")
 
 # Zeros.
 ZERO_AT_ZERO: Final = ("tf.square", "tf.abs", "tf.nn.relu", "tf.maximum")

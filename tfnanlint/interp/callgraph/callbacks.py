@@ -25,6 +25,8 @@ _CALLED: Final = ("call", "__call__")  # the methods of an object that is called
 _WEIGHTS: Final = ("kernel", "bias", "depthwise", "pointwise", "recurrent", "embeddings", "alpha")
 # what layers are given for a weight, and call with it
 _OF_WEIGHTS: Final = ("_regularizer", "_constraint")
+# what they are given for their outputs, and call with those
+_OF_OUTPUTS: Final = "activity_regularizer"
 _ROLES: Final = ("labels", "predictions")
 _PLACES: Final = {"loss": 1, "metrics": 2}  # among the arguments of `compile`
 
@@ -49,6 +51,7 @@ class Callbacks:
         self._compiled: dict[Module, list[CompiledLoss]] = {}
         self._metrics: dict[Module, list[CompiledLoss]] = {}
         self._at_zero: dict[Module, list[tuple[str, Value]]] = {}
+        self._of_outputs: dict[Module, list[tuple[ast.Call, Point, Value]]] = {}
 
     def of_keras(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
         """What Keras hands to a loss of the program, a function or an object given to `compile`:
@@ -58,8 +61,10 @@ class Callbacks:
         names = names[1:] if function.bound else names
         if parameter.name not in names:
             return None
-        if parameter.name == names[0] and (weight := self._of_weight(ev, function)) is not None:
-            return weight
+        if parameter.name == names[0]:
+            by_layer = self._of_weight(ev, function) or self._of_layer_outputs(ev, function)
+            if by_layer is not None:
+                return by_layer
         compiled = self._compiled_with(ev, function)
         if not compiled:
             return self._of_metric(ev, parameter, names)
@@ -116,6 +121,22 @@ class Callbacks:
             module.source,
         )
         return Value(0.0, 0.0, origin=note)
+
+    def _of_layer_outputs(self, ev: Evaluator, function: Function) -> Value | None:
+        """The outputs that layers hand to an activity regularizer of the program; None where
+        nothing is known of them, or no layer hands it any.
+        """
+        module = function.module
+        regularizers = assumptions.once(
+            ev, self._of_outputs, module, [], _given_with_outputs, ev, module
+        )
+        outputs = [
+            ev.apply(ev.evaluate(layer, point), [Fixed(unknown("tensor"))], {}, layer, point)
+            for layer, point, one in regularizers
+            if _is_loss(ev, one, function)
+        ]
+        joined = ev.joined(outputs) if outputs else None
+        return joined if joined is not None and joined.known else None
 
     def _outputs(self, ev: Evaluator, compiled: CompiledLoss) -> list[Value]:
         """The outputs of a model that a loss gets, for any input."""
@@ -245,6 +266,20 @@ def _given_zero_weights(ev: Evaluator, module: Module) -> list[tuple[str, Value]
         if f"{weight}{suffix}" in given
         and _is_at_zero(ev, weight, given.get(f"{weight}_initializer"), point)
     ]
+
+
+def _given_with_outputs(ev: Evaluator, module: Module) -> list[tuple[ast.Call, Point, Value]]:
+    """The layers of a file that are given an activity regularizer of the program, and that."""
+    regularized = [
+        (layer, point, ev.evaluate(word.value, point))
+        for row in sorted(module.source.rows_with(f"{_OF_OUTPUTS}="))
+        for expression, point in module.expressions(row, ev)
+        for layer in nodes_in(expression)
+        if isinstance(layer, ast.Call)
+        for word in layer.keywords
+        if word.arg == _OF_OUTPUTS
+    ]
+    return [one for one in regularized if isinstance(one[2].obj, (Function, Bound, Instance))]
 
 
 def _keywords_in(expression: ast.AST) -> list[dict[str, ast.expr]]:

@@ -250,7 +250,7 @@ op(
 )
 op(
     "keras.random.beta",
-    "tfp.distributions.Beta",
+    "",
     "shape alpha beta",
     t.ranged(0.0, 1.0),
     untested="random",
@@ -370,15 +370,6 @@ op(
     untested="not a number: its methods draw as the functions of NumPy do",
     **RANDOM,
 )
-op(
-    "method.prob",
-    "",
-    "self value name",
-    t.ranged(0.0, INF),
-    main="value",
-    untested="the density of a distribution: 0 where it underflows",
-)
-
 op(
     "method.randn",
     "method.standard_normal",
