@@ -31,7 +31,6 @@ from tfnanlint.diagnostics.findings import (
     Silence,
     release,
 )
-from tfnanlint.diagnostics.kinds import KINDS
 
 if TYPE_CHECKING:
     from tfnanlint.config import rule_options
@@ -438,12 +437,12 @@ class Policy:
         return self.setup.concerns(finding) and self.graded(finding) and self._silent(finding)
 
     def _silent(self, finding: Finding) -> bool:
-        if self.certainty is not None:
-            return False
-        if finding.kind in KINDS and KINDS[finding.kind].is_silent:
-            return True
         rule = self.known.get(finding.code)
-        return rule is not None and any(one.covers(finding, self.setup) for one in rule.silent)
+        return (
+            self.certainty is None
+            and rule is not None
+            and any(one.covers(finding, self.setup) for one in rule.silent)
+        )
 
     def graded(self, finding: Finding) -> bool:
         """Whether a finding is sure enough to be shown wherever no gradient counts: of a draft

@@ -2,8 +2,7 @@
 
 A rule names the kind on which a finding rests. Readers judged findings of the kind on applications
 for which nothing had been tuned; below `LEAST` they are notes, until a fact tells the right ones
-from the wrong ones. Kinds of which not one was right are shown only to who asks for notes
-(`--certainty unknown`). The numbers are those of the samples `unread` to `unread8` in
+from the wrong ones. The numbers are those of the samples `unread` to `unread8` in
 `benchmarks/verdicts/findings.tsv`.
 """
 
@@ -28,11 +27,6 @@ class Kind(NamedTuple):
     def is_note(self) -> bool:
         """Whether too few findings of this kind were right."""
         return self.right < LEAST * (self.right + self.wrong)
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether not one was right, so that they are shown only to who asks for notes."""
-        return self.right == 0
 
 
 KINDS: Final = {
