@@ -251,6 +251,18 @@ def test_what_may_be_of_the_first_tensorflow_gets_no_later_names():
     assert "xlogy" in fixed(text.replace("from __future__ import print_function", ""))
 
 
+def test_a_name_exists_in_all_releases_that_a_file_with_old_and_new_names_is_for():
+    text = """
+        import tensorflow as tf
+
+        def loss(scores):
+            with tf.variable_scope("loss"):
+                return -tf.reduce_mean(tf.compat.v1.log(tf.nn.sigmoid(scores)))
+    """
+    assert "-tf.reduce_mean(tf.math.log_sigmoid(scores))" in fixed(text)
+    assert "-tf.reduce_mean(tf.log_sigmoid(scores))" in fixed(text.replace("compat.v1.", ""))
+
+
 # Form
 
 

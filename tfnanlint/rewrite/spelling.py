@@ -478,7 +478,9 @@ class Speller:
         if library == "tensorflow":
             if target is not None and target < _SECOND and not is_first_version(self.text):
                 return ("v1", "tf2")
-            return ("v1",) if self.first_version else ("tf2",)
+            if not self.first_version:
+                return ("tf2",)
+            return ("v1",) if self.only_first_version else ("v1", "tf2")
         if library == "tf.keras":
             if self.first_version:
                 return ("keras2",)
