@@ -185,6 +185,9 @@ def another(pair: Pairing, here: Context) -> list[Fix]:
             "and softmax"
         )
         return []
+    if pair.family == "msle":
+        here.no_fix = "softplus fits targets that are counts or amounts; others need another loss"
+        return []
     if layer is None or layer.source is not here.source or "activation" not in layer.op.params:
         here.no_fix = f"give the last layer the activation {right}"
         return []
