@@ -182,11 +182,15 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 @posix
-def test_read_only_files_are_refused_to_the_superuser_too(tmp_path):
+def test_a_file_is_read_only_to_whom_the_system_refuses_to_write_it(tmp_path, monkeypatch):
     path = tmp_path / "x.py"
     path.write_bytes(b"old")
     path.chmod(0o444)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     assert refusal(path, b"old", b"new", tmp_path) == "it is read-only"
+    monkeypatch.setattr(os, "access", lambda path, mode: True)
+    write(path, b"old", b"new", tmp_path)
+    assert path.read_bytes() == b"new" and stat.S_IMODE(path.stat().st_mode) == 0o444
 
 
 @posix
