@@ -59,7 +59,7 @@ _FINAL = 4
 REPAIRS: Final = 1_000_000
 _REPAIR: Final = 3000
 # places with findings in one file, which are judged twice, and places that are judged at all
-MOST_PLACES: Final = 300
+MOST_PLACES: Final = 600
 MOST_JUDGED: Final = 10_000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
