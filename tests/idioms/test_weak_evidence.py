@@ -276,6 +276,7 @@ def test_all_outputs_of_a_linear_layer_are_rarely_zero(of, expected):
         ("Dense(8), ReLU()", WARNING),
         ("Dense(8), Dropout(0.5)", WARNING),
         ("ReLU(), BatchNormalization()", WARNING),
+        ("Dense(8, kernel_initializer='zeros')", WARNING),
     ],
 )
 def test_all_outputs_of_a_linear_layer_of_keras_are_rarely_zero(layers, expected):

@@ -92,3 +92,20 @@ def test_what_is_put_into_a_new_container_is_given_to_its_name():
         "two(item)": ["parts"],
         "steps.reverse()": ["steps"],
     }
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "kept = steps = []",
+        "self.steps = steps = []",
+        "steps = self.steps",
+        "kept, steps = [], []",
+        "keep(steps := [])",
+        "global steps; steps = []",
+    ],
+)
+def test_what_is_put_into_a_container_that_something_else_may_hold_is_not_followed(made):
+    text = f"def f(self, item):\n    {made}\n    steps.append(one(item))\n    return steps\n"
+    graph = FlowGraph(Source("x.py", text).tree.body[0])
+    assert not [whole for whole in graph.made if ast.unparse(whole).startswith("steps.append")]

@@ -42,7 +42,7 @@ from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS, is_random
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
-from tfnanlint.syntax.nodes import function_at, nodes_in
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.uses.uses import CUTS, endings_of, goes_into
 from tfnanlint.values.value import Note, Value
 
@@ -521,8 +521,8 @@ class Gradients:
         if Differentiated.YES in answers or self._taken_elsewhere(function):
             return Differentiated.YES
         all_seen = function.name not in CALL_METHODS
-        known_not = answers == {Differentiated.NO} or not answers and self._left_elsewhere(function)
-        return Differentiated.NO if all_seen and known_not else Differentiated.UNKNOWN
+        known_not = all_seen and answers == {Differentiated.NO}
+        return Differentiated.NO if known_not else Differentiated.UNKNOWN
 
     def _calls_as_another(self, function: Function) -> list[tuple[ast.Call, Point]]:
         """The calls in this file of what a function goes on as: `METRICS[name](a, b)`, the
@@ -551,22 +551,6 @@ class Gradients:
             self._beside(point.module)._takes(function, call, point)
             for call, point in calls
             if point.module is not self.module and not holds_tests(point.module.source.path)
-        )
-
-    def _left_elsewhere(self, function: Function) -> bool:
-        """Whether all calls of a function stand in other files, under tapes of which no gradient is
-        asked of what they give: a penalty that is only shown.
-        """
-        project, node = self.module.project, function.node
-        if not self.abroad or project is None or self.interpreter.session.drafting:
-            return False
-        name = function_at(self.module.source.tree, node.body[-1].lineno) if node.body else ""
-        if not project.is_only_called(self.module.source, name):
-            return False
-        calls = self.interpreter.call_sites(function)
-        return bool(calls) and all(
-            point.module is not self.module and self._beside(point.module)._left_out(call, point)
-            for call, point in calls
         )
 
     def _beside(self, module: Module) -> Gradients:
@@ -675,9 +659,7 @@ class Gradients:
 
         held = self._held(call, point)
         self._still |= {one.node for one in held}
-        # what a gradient is asked for is a start of its own: what made it is not differentiated
-        asked = self._start_asked(call, point)
-        seen = {id(one) for one in (*held, *asked)}
+        seen = {id(one) for one in held}
         while queue and len(seen) < _MAX_NODES:
             value = queue.pop()
             if value.kind == "sequence" and isinstance(value.obj, tuple):
@@ -706,20 +688,14 @@ class Gradients:
 
     def _operands(self, call: ast.Call, point: Point) -> frozenset[Site]:
         """The variables that a gradient is asked for, where the call names each; else none."""
-        makers = [maker for node in _asked(call) for maker in self._makers_of(node, point)]
+        at = OPERAND_PLACES.get(leaf(call.func))
+        named = [one.value for one in call.keywords if one.arg in OPERAND_NAMES]
+        asked = named or (call.args[at : at + 1] if at is not None else [])
+        makers = [maker for node in asked for maker in self._makers_of(node, point)]
         variables = frozenset(
             [one for one in makers if one is not None and one.op.name in VARIABLES]
         )
         return variables if len(variables) == len(set(makers)) else frozenset()
-
-    def _start_asked(self, call: ast.Call, point: Point) -> list[Site]:
-        """The op that made the one tensor for which a gradient is asked; [] of several, and of a
-        variable.
-        """
-        makers = [maker for node in _asked(call) for maker in self._makers_of(node, point)]
-        if len(makers) != 1 or makers[0] is None or makers[0].op.name in VARIABLES:
-            return []
-        return [makers[0]]
 
     def _held(self, call: ast.Call, point: Point) -> list[Site]:
         """What a gradient takes for constant: `tf.gradients(y, x, stop_gradients=[s])`."""
@@ -748,13 +724,6 @@ class Gradients:
         """
         tapes = self._tapes_of(point) if point is not None and hasattr(node, "lineno") else None
         return tapes is not None and tapes.leave_out(node)
-
-
-def _asked(call: ast.Call) -> list[ast.expr]:
-    """The expressions for which a call asks gradients: `x` in `tape.gradient(y, x)`."""
-    at = OPERAND_PLACES.get(leaf(call.func))
-    named = [one.value for one in call.keywords if one.arg in OPERAND_NAMES]
-    return named or (call.args[at : at + 1] if at is not None else [])
 
 
 def _differentiated_argument(call: ast.Call) -> ast.expr | None:

@@ -18,7 +18,7 @@ from tfnanlint.ops.frameworks import (
     VARIABLE_SCOPE,
     WEIGHING_LAYERS,
 )
-from tfnanlint.ops.models.variables import starts_at_random
+from tfnanlint.ops.models.variables import starts_at_random, starts_at_zero
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
@@ -160,15 +160,27 @@ def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
 
 
 def _layer_of_keras(call: Site, depth: int) -> Site | None:
-    """The linear layer of Keras behind a call of a layer, as `_free_layer` says."""
+    """The linear layer of Keras behind a call of a layer, as `_free_layer` says; None where its
+    weights start at 0.
+    """
     construction = getattr(call.value("layer").obj, "site", None)
     if not isinstance(construction, Site):
         return None
     name = construction.op.name
+    if _gives_zeros_at_first(construction):
+        return None
     if name in WEIGHING_LAYERS:
         is_free = _is_linear(construction) and not _is_narrow(construction)
         return call if is_free else None
     return _free_layer(call.value("input"), depth - 1) if name in SLOPED_LAYERS else None
+
+
+def _gives_zeros_at_first(construction: Site) -> bool:
+    """Whether the weights that a layer multiplies by start at 0."""
+    weights = ("kernel_initializer", "gamma_initializer")
+    return any(
+        [starts_at_zero(construction.value(name)) for name in weights if construction.given(name)]
+    )
 
 
 def _is_narrow(layer: Site) -> bool:

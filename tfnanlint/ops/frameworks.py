@@ -38,11 +38,6 @@ RECORD_BASES: Final = ("NamedTuple", "namedtuple", "dataclass")
 HOOKS: Final = frozenset(
     "call __call__ build train_step test_step predict_step compute_loss forward".split()
 )
-# Attributes of subclasses that TensorFlow and Keras assign themselves.
-ASSIGNED_BY_BASES: Final = frozenset(
-    "built trainable stateful training stop_training supports_masking autocast dynamic name dtype "
-    "model params validation_data optimizer loss metrics inputs outputs input_spec".split()
-)
 # The methods of subclasses that TensorFlow and Keras call or look up by their names, beside those
 # whose names begin with an underscore: of layers, models, losses, metrics, callbacks, optimizers,
 # cells, schedules, regularizers, datasets, estimators and hooks of sessions.

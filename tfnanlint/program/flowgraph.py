@@ -29,16 +29,18 @@ Reaching = dict[str, frozenset["Definition"]]
 
 class Definition:
     """A name that is given a value. `whole` is the expression that it is made of, None where there
-    is none (an import, the name of a function).
+    is none (an import, the name of a function). `is_alone` tells that the statement gives it to
+    this name only: nothing else holds a list that is made there.
     """
 
-    __slots__ = ("name", "whole", "uses", "is_overwritten")
+    __slots__ = ("name", "whole", "uses", "is_overwritten", "is_alone")
 
     def __init__(self, name: str, whole: Any):
         self.name = name
         self.whole = whole
         self.uses: list[Use] = []
         self.is_overwritten = False  # a later one takes its place somewhere, or `del` ends it
+        self.is_alone = False
 
     @property
     def is_dead(self) -> bool:
@@ -133,6 +135,8 @@ class FlowGraph:
                     plain = plain and bool(held)
         if plain:
             self.made[whole] = definitions
+            if len(targets) == 1 and type(targets[0]) is NAME:
+                definitions[0].is_alone = True
         return reaching
 
     def _define(self, target: Any, name: str, whole: Any, reaching: Reaching) -> Definition:
@@ -321,11 +325,12 @@ class FlowGraph:
 
 def _container(member: Any, reaching: Reaching) -> list[Definition]:
     """The definitions of the name whose `member` is an element or a method, if each makes a list or
-    a dict; else nothing: it may be held elsewhere, too.
+    a dict for this name alone; else nothing: it may be held elsewhere, too.
     """
     name = member.value
     held = reaching.get(name.id, frozenset()) if type(name) is NAME else frozenset()
-    return list(held) if all([_is_container(one.whole) for one in held]) else []
+    alone = all([one.is_alone and _is_container(one.whole) for one in held])
+    return list(held) if alone else []
 
 
 def _is_container(whole: Any) -> bool:

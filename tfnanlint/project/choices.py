@@ -1,22 +1,22 @@
 """Choices: the branches that a program never takes, because they depend on a parameter that is the
-same constant in every call, on an attribute that such a parameter is assigned to, or on a constant
-of a file.
+same constant in every call.
 
-Nothing is evaluated but constants. What calls pass is known of a function that is defined once,
-that has no decorator, and that the program calls by its name alone.
+Nothing is evaluated but constants. A parameter is known of a function that is defined once, that
+has no decorator, that never binds the parameter anew, and that the program calls by its name alone.
+Attributes, names of the file and all other expressions are not known.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, Final
 
-from tfnanlint.project.bindings import Unknown
 from tfnanlint.project.branches import Branch, Layout
 from tfnanlint.project.names import Names, Node, TooMany
-from tfnanlint.project.sources import Sources
+from tfnanlint.project.outline_entries import Definition, Use
+from tfnanlint.project.outlines import TOP
 
 _MAX_WRITTEN: Final = 40  # characters of a condition in a reason
 _CONSTANTS: Final = (type(None), bool, int, float, str)
@@ -26,15 +26,21 @@ Value = tuple[type, Any]  # a constant, with its type: 0 is not False
 Values = frozenset[Value]
 
 
-class Choices:
-    """Which branches the program of a file never takes."""
+class _Unknown(Exception):
+    """Something is not seen on which a value depends."""
 
-    def __init__(self, names: Names, sources: Sources):
+
+class Choices:
+    """Which branches the program of a file never takes. `is_called_unseen` says whether code may
+    call a definition that does not load its name.
+    """
+
+    def __init__(self, names: Names, is_called_unseen: Callable[[str, Definition], bool]):
         self._names = names
-        self._sources = sources
+        self._is_called_unseen = is_called_unseen
         self._layouts: dict[str, Layout] = {}
         self._reasons: dict[Branch, str] = {}  # those of the branches around each, too
-        self._known: dict[tuple[Node, ast.expr], Values | None] = {}
+        self._parameters: dict[tuple[str, str, str], Values | None] = {}
 
     def never(self, path: str, row: int, column: int = 0) -> str:
         """Why the program never takes the branch that a place stands in; "" where it may. Of a row
@@ -58,7 +64,7 @@ class Choices:
         """Why a branch is never taken by itself; "" where it may be."""
         try:
             truths = self._truths(branch.test, (path, branch.owner))
-        except Unknown:
+        except _Unknown:
             return ""
         if branch.truth in truths:
             return ""
@@ -90,7 +96,7 @@ class Choices:
         for part in test.values:
             try:
                 truths = self._truths(part, place)
-            except Unknown:
+            except _Unknown:
                 truths = _EITHER
             if truths == {settling}:
                 return truths
@@ -101,44 +107,102 @@ class Choices:
 
     def _comparison(self, test: ast.Compare, place: Node) -> frozenset[bool]:
         if len(test.ops) > 1:
-            raise Unknown
+            raise _Unknown
         operator, right = test.ops[0], test.comparators[0]
         if isinstance(operator, (ast.Is, ast.IsNot)):
             if not isinstance(right, ast.Constant) or right.value is not None:
-                raise Unknown
+                raise _Unknown
         elif not isinstance(operator, (ast.Eq, ast.NotEq)):
-            raise Unknown
+            raise _Unknown
         negated = isinstance(operator, (ast.IsNot, ast.NotEq))
         pairs = product(self._values(test.left, place), self._values(right, place))
         return frozenset((first[1] == second[1]) is not negated for first, second in pairs)
 
     def _values(self, node: ast.expr, place: Node) -> Values:
-        """The constants that an expression may be."""
-        if not isinstance(node, (ast.Name, ast.Attribute)):
+        if not isinstance(node, ast.Name):
             return frozenset((_constant(node),))
-        key = place, node
-        if key not in self._known:
-            self._known[key] = None
+        key = *place, node.id
+        if key not in self._parameters:
             try:
-                self._known[key] = frozenset(self._flowing(node, place))
-            except Unknown:
-                pass
-        values = self._known[key]
-        if not values:
-            raise Unknown
+                self._parameters[key] = self._received(place, node.id)
+            except _Unknown:
+                self._parameters[key] = None
+        values = self._parameters[key]
+        if values is None:
+            raise _Unknown
         return values
 
-    def _flowing(self, node: ast.expr, place: Node) -> Iterator[Value]:
-        """The constants that flow into a name or an attribute."""
-        waiting, seen = [(place, node)], {node}
-        for where, source in waiting:  # it grows on the way
-            if not isinstance(source, (ast.Name, ast.Attribute)):
-                yield _constant(source)
-                continue
-            for above in self._sources.of(source, where):
-                if above[1] not in seen:
-                    seen.add(above[1])
-                    waiting.append(above)
+    # Parameters
+
+    def _received(self, place: Node, parameter: str) -> Values:
+        """What the calls of a function pass for a parameter."""
+        path, name = place
+        node = self._layout(path).functions.get(name)
+        definition = self._names.definition(place)
+        if node is None or definition is None:
+            raise _Unknown
+        is_method = self._names.is_method(path, definition)
+        if parameter not in _parameters(node.args)[is_method:] or _is_bound(node, parameter):
+            raise _Unknown
+        if not self._is_seen(path, definition, node):
+            raise _Unknown
+        values = {
+            value
+            for file, use in self._names.uses_of(place, definition)
+            for value in self._passed(file, use, node, parameter, is_method)
+        }
+        if not values:
+            raise _Unknown
+        return frozenset(values)
+
+    def _passed(
+        self, path: str, use: Use, node: Any, parameter: str, is_method: bool
+    ) -> Iterator[Value]:
+        """What a call passes for a parameter. The call of a method may pass its object, as that of
+        an attribute of a class does: each way counts that the signature allows.
+        """
+        call = use.call
+        if call is None or _is_spread(call) or self._names.outline(path).is_words:
+            raise _Unknown
+        fitting = [
+            passed
+            for skipped in ((1, 0) if is_method else (0,))
+            if (passed := _bound_by(node.args, call, skipped)) is not None
+        ]
+        if not fitting:
+            raise _Unknown
+        for passed in fitting:
+            if parameter not in passed:
+                yield _constant(_defaults(node.args)[parameter])
+            elif use.owner == TOP:
+                raise _Unknown  # a script, which people change from run to run
+            else:
+                yield _constant(passed[parameter])
+
+    def _is_seen(self, path: str, definition: Definition, node: Any) -> bool:
+        """Whether all calls of a function are those that load its name."""
+        is_method = self._names.is_method(path, definition)
+        files = self._names.holding(definition.name)
+        layouts = [self._layout(one) for one in (files if is_method else [path])]
+        if sum(layout.defined[definition.name] for layout in layouts) != 1:
+            return False
+        if node.decorator_list or any(self._names.outline(one).is_words for one in files):
+            return False
+        if is_method and not self._is_childless(path, definition.parent):
+            return False
+        if not is_method and definition.parent != TOP:
+            return False
+        return not self._is_called_unseen(path, definition)
+
+    def _is_childless(self, path: str, name: str) -> bool:
+        """Whether other code only makes objects of a class, so that nothing inherits from it."""
+        definition = self._names.definition((path, name))
+        if definition is None or definition.parent != TOP:
+            return False
+        return all(
+            use.call is not None or file == path and f"{use.owner}.".startswith(f"{name}.")
+            for file, use in self._names.uses_of((path, name), definition)
+        )
 
 
 def _written(test: ast.expr) -> str:
@@ -154,4 +218,60 @@ def _constant(node: ast.expr) -> Value:
             return type(value), -value
     if isinstance(node, ast.Constant) and isinstance(node.value, _CONSTANTS):
         return type(node.value), node.value
-    raise Unknown
+    raise _Unknown
+
+
+def _parameters(args: ast.arguments) -> list[str]:
+    """The parameters that a call may name or count, in order."""
+    return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
+
+def _defaults(args: ast.arguments) -> dict[str, ast.expr]:
+    places = [one.arg for one in (*args.posonlyargs, *args.args)]
+    defaults = dict(zip(reversed(places), reversed(args.defaults)))
+    for argument, default in zip(args.kwonlyargs, args.kw_defaults):
+        if default is not None:
+            defaults[argument.arg] = default
+    return defaults
+
+
+def _is_spread(call: ast.Call) -> bool:
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(
+        keyword.arg is None for keyword in call.keywords
+    )
+
+
+def _bound_by(args: ast.arguments, call: ast.Call, skipped: int) -> dict[str, ast.expr] | None:
+    """What a call passes by the names of parameters, the first ones skipped; None where the
+    signature does not allow the call.
+    """
+    places = [one.arg for one in (*args.posonlyargs, *args.args)][skipped:]
+    names = _parameters(args)[skipped:]
+    if len(call.args) > len(places) and args.vararg is None:
+        return None
+    passed = dict(zip(places, call.args))
+    for keyword in call.keywords:
+        if keyword.arg in names[max(len(args.posonlyargs) - skipped, 0) :]:
+            passed[str(keyword.arg)] = keyword.value
+        elif args.kwarg is None:
+            return None
+    defaults = _defaults(args)
+    return passed if all(name in passed or name in defaults for name in names) else None
+
+
+def _is_bound(function: ast.AST, name: str) -> bool:
+    """Whether something in a function may bind a name, beside its parameters."""
+    return any(name in _bound_at(node) for node in ast.walk(function) if node is not function)
+
+
+def _bound_at(node: Any) -> list[str | None]:
+    """The names that a node binds, or declares to be those of others: all nodes but plain names
+    have them as a text.
+    """
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.alias):
+        return [node.asname or node.name.partition(".")[0]]
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return [*node.names]
+    return [getattr(node, "name", None), getattr(node, "rest", None)]

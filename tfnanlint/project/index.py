@@ -559,13 +559,6 @@ def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
 
 
 @lru_cache(maxsize=65536)
-def _only_called(top: str, path: str, name: str) -> bool:
-    """Whether the program of a project only calls a function of a file, as that is kept."""
-    reach = _reach(top, path, _outline)
-    return reach is not None and reach.is_only_called(name)
-
-
-@lru_cache(maxsize=65536)
 def _gradients_taken(top: str, path: str) -> str:
     """Whether the program of a project takes a gradient of what a file computes."""
     program = None if _is_part_of_package(path, top) else _program(top)
@@ -706,7 +699,6 @@ _OF_TEXTS = (
     _is_packaged,
     _reached,
     _attribute_read,
-    _only_called,
     _gradients_taken,
     _gradients_of_program,
     _never_taken,
@@ -727,7 +719,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "half": _half_once,
     "reach": _reached,
     "attribute": _attribute_read,
-    "called": _only_called,
     "gradients": _gradients_taken,
     "branch": _never_taken,
 }
@@ -738,7 +729,6 @@ OF_TREE = {
     "half": "tree",
     "reach": "program",
     "attribute": "program",
-    "called": "program",
     "gradients": "program",
     "branch": "program",
 }
@@ -857,11 +847,6 @@ class Project:
         if not self.path or not leaf:
             return []
         callers = [other for other in self._ask("callers", top, leaf, name) if other != path]
-        folder = package.rpartition(".")[2]  # a package may offer what its modules define
-        if folder and folder != leaf:
-            through = self._ask("callers", top, folder, name)
-            more = [other for other in through if other != path and other not in callers]
-            callers += more if len(callers) + len(more) <= MAX_IMPORTERS else []
         return callers if len(callers) <= MAX_IMPORTERS else []
 
     def settings(self, importer: str, name: str) -> tuple[float, ...]:
@@ -904,17 +889,6 @@ class Project:
             return UNKNOWN, ""
         answer = reach.attribute(owner, name)
         self._note(("attribute", top, path, owner, name), answer)
-        return answer
-
-    def is_only_called(self, source: Source, name: str) -> bool:
-        """Whether the program around a linted source calls its function of a qualified name by that
-        name, and hands it on nowhere.
-        """
-        reach, top, path = self._reach_of(source)
-        if reach is None:
-            return False
-        answer = reach.is_only_called(name)
-        self._note(("called", top, path, name), answer)
         return answer
 
     def takes_no_gradient(self, source: Source) -> bool:

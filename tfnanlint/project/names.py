@@ -12,7 +12,7 @@ from tfnanlint.project.outline_entries import Definition, Import, Use
 from tfnanlint.project.outlines import Outline
 from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
-FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
+_FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
 # Bases and metaclasses that call no method by its name.
 _INERT: Final = frozenset(("object", "type", "ABC", "ABCMeta"))
 MAX_FILES: Final = 64  # others that are read for one answer: what more may lead to is not judged
@@ -184,7 +184,7 @@ class Names:
             if base in _INERT:
                 continue
             if package and not self.is_own(package):
-                if package not in FRAMEWORKS or method.startswith("_"):
+                if package not in _FRAMEWORKS or method.startswith("_"):
                     return True
                 if method in CALLED_BY_BASES:
                     return True

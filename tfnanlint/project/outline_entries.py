@@ -25,17 +25,16 @@ class Definition:
 class Import:
     """A name that a file imports: `from .nets.core import build as make` has the level 1, the words
     `nets` and `core`, the name `build`, and is bound to `make`. A plain `import` has no name, and
-    one of all that a module has the name "*". `node` is the statement.
+    one of all that a module has the name "*".
     """
 
-    __slots__ = ("level", "words", "name", "bound", "node")
+    __slots__ = ("level", "words", "name", "bound")
 
-    def __init__(self, level: int, words: tuple[str, ...], name: str, bound: str, node: ast.stmt):
+    def __init__(self, level: int, words: tuple[str, ...], name: str, bound: str):
         self.level = level
         self.words = words
         self.name = name
         self.bound = bound
-        self.node = node
 
 
 class Use:

@@ -92,7 +92,6 @@ class Outline:
         "_found",
         "_flags",
         "_is_program",
-        "bindings",
     )
 
     def __init__(
@@ -117,7 +116,6 @@ class Outline:
         self._found: set[tuple[str, bool]] = set()  # begins of modules' names, or whole ones
         self._flags: set[str] = set()
         self._is_program: bool | None = None
-        self.bindings: Any = None  # kept with it once it is asked for
         self._read_definitions(tree.body)
         self.is_script = is_notebook or any(map(_runs_something, tree.body))
 
@@ -135,7 +133,7 @@ class Outline:
             plain = type(node) is ast.Import
             bound = alias.asname or parts[0]
             module, name = (parts, "") if plain else (words, alias.name)
-            self.imports.append(Import(level, tuple(module), name, bound, node))
+            self.imports.append(Import(level, tuple(module), name, bound))
             if alias.name == "*":
                 self.stars.update(words[-1:] or ["."])
                 continue
@@ -280,7 +278,7 @@ class Outline:
         self._read_rows.add(row)
         waiting: list[tuple[list[ast.stmt], str, str]] = [(self.tree.body, TOP, "")]
         for block, owner, of_class in waiting:  # it grows on the way
-            at = bisect_right(block, row, key=first_row) - 1
+            at = bisect_right(block, row, key=_first_row) - 1
             while at >= 0 and (block[at].end_lineno or row) >= row:
                 node = block[at]
                 at -= 1
@@ -503,7 +501,7 @@ def _inside(name: str, owner: str, is_class: bool) -> tuple[str, str]:
     return (owner, name) if is_class else (name, "")
 
 
-def first_row(node: Any) -> int:
+def _first_row(node: Any) -> int:
     """The row on which a statement begins, that of its first decorator."""
     decorators = getattr(node, "decorator_list", None)
     return min(node.lineno, decorators[0].lineno) if decorators else node.lineno

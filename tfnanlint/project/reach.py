@@ -13,15 +13,11 @@ import os
 from typing import Final
 
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
-from tfnanlint.project.arguments import Arguments
 from tfnanlint.project.choices import Choices
-from tfnanlint.project.halts import Halts
 from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition
 from tfnanlint.project.outlines import TOP, Outline, is_case, is_main
 from tfnanlint.project.programs import INIT, Program
-from tfnanlint.project.receivers import Receivers
-from tfnanlint.project.sources import Sources
 from tfnanlint.syntax.access_paths import is_special
 
 _GROWTH: Final = 1.25  # of what may lead to a definition, until it is asked again whether it runs
@@ -39,12 +35,7 @@ class Reach:
         self._running: dict[str, bool] = {}
         self._found: dict[str, bool] = {}
         self._names = Names(program, path, own)
-        self._flowing = Names(program, path, own)  # of the files that are read for values
-        self._receivers = Receivers(program, self._flowing)
-        self._arguments = Arguments(self._flowing, self._receivers, self._may_be_called_unseen)
-        self._receivers.passed = self._arguments.of
-        self._choices = Choices(self._names, Sources(program, self._flowing, self._receivers))
-        self._halts = Halts(program, self._flowing, self._receivers)
+        self._choices = Choices(self._names, self._may_be_called_unseen)
 
     def answer(self, name: str) -> Answer:
         """Whether the program reaches the definition of a qualified name."""
@@ -83,31 +74,9 @@ class Reach:
             return UNKNOWN, ""
         return NO, f"nothing in this program reads `{name}`"
 
-    def _never(self, path: str, row: int, column: int = 0) -> str:
-        """Why code at a place never runs, although its function may; "" where it may."""
-        return self._choices.never(path, row, column) or self._halts.before(path, row)
-
-    def is_only_called(self, name: str) -> bool:
-        """Whether the program calls a function by its name, and does nothing else with it."""
-        self._begin()
-        definition = self._own.definitions.get(name)
-        try:
-            return (
-                definition is not None
-                and self._is_in_program()
-                and self._arguments.is_seen(self._path, definition)
-                and all(self._arguments.calls((self._path, name), definition))
-            )
-        except (TooMany, RecursionError):
-            return False
-
     def _begin(self) -> None:
         self._users, self._reached, self._running, self._found = {}, set(), {}, {}
         self._names.begin()
-        self._flowing.begin()
-        self._receivers.begin()
-        self._arguments.begin()
-        self._halts.begin()
 
     def _reads(self, path: str, name: str) -> bool:
         """Whether a file may load an attribute: also by text that it evaluates."""
@@ -175,10 +144,8 @@ class Reach:
                 continue
             if use.package and not self._names.is_own(use.package):
                 continue
-            if not self._receivers.may_use(path, use, node, definition):
-                continue
             place = use.node
-            if place and self._never(path, place.lineno, place.col_offset):
+            if place and self._choices.never(path, place.lineno, place.col_offset):
                 continue
             user = path, use.owner
             self._add(user, waiting)
