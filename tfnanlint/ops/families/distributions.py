@@ -62,10 +62,16 @@ _PARAMETERS: Final = {
     **dict.fromkeys("Categorical OneHotCategorical Bernoulli".split(), "logits probs"),
 }
 
+# What `tf.distributions` of TensorFlow 1 has of these.
+_IN_FIRST_VERSION: Final = frozenset(
+    "Bernoulli Beta Categorical Dirichlet Exponential Gamma Normal StudentT".split()
+)
+
 for _name, _params in _PARAMETERS.items():
     op(
         f"tfp.distributions.{_name}",
-        f"tf.distributions.{_name} tf.contrib.distributions.{_name}",
+        f"tf.contrib.distributions.{_name}"
+        + (f" tf.distributions.{_name}" if _name in _IN_FIRST_VERSION else ""),
         f"{_params} {_FLAGS}",
         lambda site: unknown(),
         main="",
