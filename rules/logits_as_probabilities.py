@@ -128,16 +128,6 @@ def takes_largest(pair: Pairing) -> bool:
     return pair.family != "binary" and is_accuracy
 
 
-def is_said_to_give_logits(layer: Site, here: Context) -> bool:
-    """Whether a comment right above a layer speaks of logits."""
-    row = layer.node.lineno - 1
-    while row > 0 and here.source.line_text(row - 1).lstrip().startswith("#"):
-        row -= 1
-        if texts.speaks_of_logits(here.source.line_text(row)):
-            return True
-    return False
-
-
 def activated(pair: Pairing, here: Context) -> list[Fix]:
     """The activation that the loss wants, where Keras has no losses that take logits."""
     layer, wanted = last_layer(pair), WANTED[pair.family]
@@ -148,7 +138,7 @@ def activated(pair: Pairing, here: Context) -> list[Fix]:
         or layer.source is not here.source
     ):
         return []
-    if is_said_to_give_logits(layer, here):
+    if texts.speaks_of_logits(here.comment_above(layer.node)):
         here.no_fix = "a comment says that the layer gives logits: set from_logits=True in the loss"
         return []
     return here.with_argument(

@@ -89,7 +89,10 @@ def test_a_mean_of_what_is_cast_to_float16_is_repaired_there():
     assert not finding.fixes and "cast to float32 there" in finding.no_fix
 
 
-@pytest.mark.parametrize(("call", "offered"), [("utils.test_rmse(rmse)", False), ("", True)])
+@pytest.mark.parametrize(
+    ("call", "offered"),
+    [("utils.test_rmse(rmse)", False), ("utils.test_epoch(rmse, [])", True), ("", True)],
+)
 def test_what_a_test_compares_does_not_move(call, offered):
     claims = {fix.claim for fix in first(GRADED.format(call=call), "TFN202").fixes}
     assert (Claim.SHIFTED in claims) is offered

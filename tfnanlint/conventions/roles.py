@@ -213,9 +213,11 @@ def makes_picture(name: str) -> bool:
     return re.search(_PICTURING, name) is not None
 
 
-def compares_results(name: str) -> bool:
-    """Whether a function of this name compares results with right ones: `utils.test_my_rmse(f)`."""
-    return name.startswith("test_")
+def compares_results(name: str, function: str) -> bool:
+    """Whether a function of this name compares the results of another one with right ones:
+    `utils.test_my_rmse(my_rmse)`.
+    """
+    return name == f"test_{function}"
 
 
 def expects_failure(text: str) -> bool:

@@ -49,11 +49,8 @@ def is_masked_as_a_whole(vector: Value) -> bool:
 def _is_mask(factor: Value) -> bool:
     """Whether a factor is a truth value that was cast, or what the program is fed."""
     origin = plain(factor).origin
-    return (
-        plain(factor).dtype == "bool"
-        or isinstance(origin, Site)
-        and origin.op.name in (FED_TO_LOSSES)
-    )
+    is_fed = isinstance(origin, Site) and origin.op.name in FED_TO_LOSSES
+    return plain(factor).dtype == "bool" or is_fed
 
 
 def _has_one_for_a_vector(factor: Value) -> bool:

@@ -703,14 +703,22 @@ class Context:
     def _is_compared(self, site: Site) -> bool:
         """Whether the function of a site is given to one that compares its results."""
         function = site.point.scope.function if site.point is not None else None
-        if function is None or not any(map(compares_results, self.source.names)):
+        name = function.name if function is not None else ""
+        if not any([compares_results(one, name) for one in self.source.names]):
             return False
         return any(
-            isinstance(argument, ast.Name) and argument.id == function.name
+            isinstance(argument, ast.Name) and argument.id == name
             for call in ast.walk(self.source.tree)
-            if isinstance(call, ast.Call) and compares_results(leaf(call.func) or "")
+            if isinstance(call, ast.Call) and compares_results(leaf(call.func) or "", name)
             for argument in call.args
         )
+
+    def comment_above(self, node: ast.expr) -> str:
+        """The lines of the comment right above the line on which a node begins; "" without one."""
+        end = row = node.lineno
+        while row > 1 and self.source.line_text(row - 1).lstrip().startswith("#"):
+            row -= 1
+        return "\n".join([self.source.line_text(one) for one in range(row, end)])
 
     def _reached(self, site: Site, modes: tuple[str, ...]) -> tuple[str, ...]:
         """Of some modes those in which an expression is reached: `if tf.executing_eagerly():`
