@@ -33,13 +33,12 @@ from tfnanlint.api import (
     Changed,
     Claim,
     Context,
-    Differentiated,
     Finding,
     Fix,
     Iterator,
     Site,
     argument,
-    distributions,
+    log_probs,
     logged,
     repairs,
     rule,
@@ -56,7 +55,7 @@ from tfnanlint.api import (
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     if log.op.name == "method.log_prob":
-        yield from of_distribution(log, here)
+        yield from log_probs.of_probabilities(log, here, "tf.sigmoid")
         return
     sigmoid, complement = producer(log, here)
     edge = -1.0 if log.op.name == "tf.math.log1p" else 0.0
@@ -91,20 +90,6 @@ def producer(log: Site, here: Context) -> tuple[Site | None, bool]:
     if prob is None or prob.guard or not prob.complement or prob.producer.op.name != "tf.sigmoid":
         return None, False
     return prob.producer, True
-
-
-def of_distribution(log_prob: Site, here: Context) -> Iterator[Finding]:
-    """log_prob of a distribution that is made with `probs=tf.sigmoid(logits)`."""
-    sigmoid = distributions.probabilities_of(log_prob, "tf.sigmoid")
-    if sigmoid is not None and log_prob.differentiated is not Differentiated.NO:
-        yield here.finding(
-            log_prob,
-            "self",
-            "log_prob of a distribution that is made with probs takes the logarithm of a sigmoid, "
-            "which can underflow to 0: the loss is inf and its gradient NaN",
-            Certainty.MAY,
-            help="make the distribution with logits=, with what arrives at the sigmoid",
-        )
 
 
 def stable(log: Site, sigmoid: Site, complement: bool, here: Context) -> list[Fix]:

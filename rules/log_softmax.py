@@ -42,13 +42,12 @@ from tfnanlint.api import (
     Changed,
     Claim,
     Context,
-    Differentiated,
     Finding,
     Fix,
     Iterator,
     Site,
     argument,
-    distributions,
+    log_probs,
     repairs,
     rule,
     spot,
@@ -65,7 +64,7 @@ from tfnanlint.api import (
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
     if log.op.name != "tf.math.log":
-        yield from of_distribution(log, here)
+        yield from log_probs.of_probabilities(log, here, "tf.nn.softmax")
         return
     softmax = here.made_by(log.value("x"), "tf.nn.softmax")
     # a class with the logit -inf is never drawn
@@ -82,20 +81,6 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         fixes or repairs.logarithm(here, log),
         doubtful=here.tested_for_nan(log),
     )
-
-
-def of_distribution(log_prob: Site, here: Context) -> Iterator[Finding]:
-    """log_prob of a distribution that is made with `probs=tf.nn.softmax(logits)`."""
-    softmax = distributions.probabilities_of(log_prob, "tf.nn.softmax")
-    if softmax is not None and log_prob.differentiated is not Differentiated.NO:
-        yield here.finding(
-            log_prob,
-            "self",
-            "log_prob of a distribution that is made with probs takes the logarithm of a softmax, "
-            "which can underflow to 0: the loss is inf and its gradient NaN",
-            Certainty.MAY,
-            help="make the distribution with logits=, with what arrives at the softmax",
-        )
 
 
 def stable(log: Site, softmax: Site, here: Context) -> list[Fix]:

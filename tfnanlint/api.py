@@ -92,7 +92,14 @@ from tfnanlint.rewrite.availability import Named, Outside, argument
 from tfnanlint.rewrite.epsilons import NEAREST, survives
 from tfnanlint.rule import absorbed_epsilons as absorbed_epsilon_repairs
 from tfnanlint.rule import cross_entropies as cross_entropy_repairs
-from tfnanlint.rule import float16_masks, input_masks, masked_products, powers, quotients
+from tfnanlint.rule import (
+    float16_masks,
+    input_masks,
+    log_probs,
+    masked_products,
+    powers,
+    quotients,
+)
 from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import lost_epsilons as lost_epsilon_repairs
 from tfnanlint.rule import recipes as repairs
@@ -164,6 +171,7 @@ __all__ = [
     "INF",
     "infinite_masks",
     "input_masks",
+    "log_probs",
     "Iterator",
     "last_layer",
     "late_guard_repairs",
