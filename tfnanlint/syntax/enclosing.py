@@ -28,7 +28,7 @@ def enclosing(
         if isinstance(holder, ast.Match):
             below = [[holder.subject], *_placed_children(_case(holder, place, span_of))]
         elif isinstance(holder, ast.JoinedStr):
-            below = [sorted(_formatted(holder), key=lambda node: span_of(node).start)]
+            below = [_formatted(holder, place, span_of)]
         elif isinstance(holder, ast.Dict):
             below = _item(holder, place, span_of)
         else:
@@ -62,15 +62,20 @@ def _item(
     return [[part] for part in parts if part is not None]
 
 
-def _formatted(string: ast.JoinedStr) -> Iterator[ast.expr]:
-    """The expressions in an f-string; before Python 3.12 all else in it claims to be as long as the
-    string.
+def _formatted(
+    string: ast.JoinedStr, place: Span, span_of: Callable[[ast.AST], Span]
+) -> list[ast.expr]:
+    """The last expression of an f-string that begins at or before a place, and those of its format;
+    before Python 3.12 all else in it claims to be as long as the string.
     """
-    for part in string.values:
-        if isinstance(part, ast.FormattedValue):
-            yield part.value
-            if isinstance(part.format_spec, ast.JoinedStr):
-                yield from _formatted(part.format_spec)
+    parts = [part for part in string.values if isinstance(part, ast.FormattedValue)]
+    begun = bisect.bisect_right(parts, place.start, key=lambda part: span_of(part.value).start)
+    if not begun:
+        return []
+    nearest = parts[begun - 1]
+    if isinstance(nearest.format_spec, ast.JoinedStr):
+        return [nearest.value, *_formatted(nearest.format_spec, place, span_of)]
+    return [nearest.value]
 
 
 def _holding(
