@@ -27,6 +27,7 @@ from tfnanlint.ops.traits import ARRAY_METHODS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer.promotion import (
     LIBRARIES,
+    before_floats,
     before_meeting,
     inverted,
     of_bfloat16,
@@ -294,6 +295,8 @@ def _kind_given(site: Site, value: Value) -> str:
 def _result(ev: Evaluator, site: Site) -> Value:
     """The value that a site gives, with the site as its origin."""
     met = before_meeting(site) if "y" in site.args else None
+    if site.library in LIBRARIES:
+        met = {**(before_floats(site) or {}), **(met or {})}
     value = site.give()
     if site.library in LIBRARIES and (value.dtype in WHOLE or value.dtype == "bool"):
         value.dtype = promoted(site, value.dtype)

@@ -30,7 +30,8 @@ class Site:
     `hidden` is True when `**` hides some that are not known. `library` tells which spelling
     family the op came in: tf, K, ops, tnp, keras, np, operator, method. `point` is where in the
     program the site stands; only the engine looks into it. `values` holds what has been found or
-    handed in already; `judge` says whether a gradient is taken through a site.
+    handed in already, `assumed` the assumptions on which that rests; `judge` says whether a
+    gradient is taken through a site.
     """
 
     __slots__ = (
@@ -46,6 +47,7 @@ class Site:
         "result",
         "interpreter",
         "values",
+        "assumed",
         "judge",
     )
 
@@ -73,6 +75,7 @@ class Site:
         self.name = name
         self.result: Value | None = None  # what it gave
         self.values: dict[str, Value] = {}
+        self.assumed: dict[str, tuple[tuple[Any, int], ...]] = {}
         self.interpreter = interpreter
         self.judge: Callable[[Site], Differentiated] | None = None
 
@@ -90,8 +93,23 @@ class Site:
             node = self.args.get(param)
             if node is None or self.interpreter is None:
                 return unknown()
+            reads = self.interpreter.reads
+            mark = len(reads)
             value = self.values[param] = self.interpreter.evaluate(node, self.point)
+            if len(reads) > mark:
+                self.assumed[param] = tuple([(one, one.stamp) for one in reads[mark:]])
+        elif param in self.assumed:
+            self._assume_again(param)
         return value
+
+    def _assume_again(self, param: str) -> None:
+        """Tell the interpreter on which assumptions a value rests that was found before, as far as
+        they are still made: whoever reads it now keeps nothing longer than they last.
+        """
+        if self.interpreter is not None:
+            self.interpreter.reads += [
+                assumption for assumption, stamp in self.assumed[param] if assumption.stamp == stamp
+            ]
 
     def arrives(self, kind: str) -> bool:
         """Whether something of a kind has arrived at a parameter."""
@@ -154,6 +172,7 @@ class Site:
             name=self.name,
         )
         site.hidden, site.result, site.values = self.hidden, self.result, self.values
+        site.assumed = self.assumed
         site.judge = self.judge
         return site
 
@@ -252,6 +271,7 @@ class NotingSite(Site):
             name=site.name,
         )
         self.values.update(site.values)
+        self.assumed.update(site.assumed)
         self.handed: list[tuple[Value, tuple[Value, ...]]] = []
 
     def apply(self, callee: Value, *args: Value) -> Value:

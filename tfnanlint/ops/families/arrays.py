@@ -11,7 +11,7 @@ from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import op
 from tfnanlint.ops.traits import EQUALITIES, GREATER, LESS
 from tfnanlint.ops.transfer import core as t
-from tfnanlint.ops.transfer.promotion import indices, sizes
+from tfnanlint.ops.transfer.promotion import cut_off, indices, sizes
 from tfnanlint.values.tuples import Fields
 from tfnanlint.values.value import (
     FLOATS,
@@ -634,6 +634,8 @@ def _full_like(site: Site) -> Value:
     fill, like = site.value("fill_value"), site.value("x")
     kind = "array" if like.kind == "array" or site.name.startswith("np.") else "tensor"
     dtype = dtype_given(site, like.dtype)
+    if dtype is None and like.kind == "number" and not isinstance(like.const, float):
+        fill = cut_off(fill, MIXED)
     return (
         as_tensor(fill, dtype, kind)
         if dtype is not None
@@ -761,6 +763,12 @@ def _between(site: Site) -> Value:
     )
 
 
+def _in_proportion(site: Site) -> Value:
+    """Numbers between two of one sign, in a constant proportion; NaN where there are two signs."""
+    between = _between(site)
+    return between.but(zero=between.zero, nan=between.nan or between.lo <= 0, kind="array")
+
+
 def t_join(*values: Value) -> Value:
     """What holds for elements that come from any of the values."""
     return join([as_tensor(v) if v.kind == "sequence" else v for v in values])
@@ -782,10 +790,17 @@ op(
 )
 op(
     "np.logspace",
-    "tnp.logspace ops.logspace np.geomspace",
+    "tnp.logspace ops.logspace",
     "start stop num",
     lambda site: Value(0.0, INF, kind="array"),
     untested="takes scalars",
+)
+op(
+    "np.geomspace",
+    "",
+    "start stop num",
+    _in_proportion,
+    untested="takes scalars; tests/ops/families/test_arrays.py",
 )
 op(
     "tf.eye",

@@ -12,7 +12,7 @@ from tfnanlint.ops.table import Op, op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.ops.transfer import curves as c
 from tfnanlint.ops.transfer.core import INF, Gives, Value
-from tfnanlint.values.value import FLOATS
+from tfnanlint.values.value import FLOATS, NO_FLOATS
 
 
 def row(
@@ -190,9 +190,33 @@ row(
     derivative=(0.5, -1.5),
 )
 row("square", t.unary(t.square), more="K.square")
+
+
+def _may_be_whole(value: Value) -> bool:
+    """Whether a value may hold integers or truth values, of which NumPy makes whole numbers."""
+    if value.dtype is None:
+        return value.kind in ("number", "unknown") and not isinstance(value.const, float)
+    return value.dtype not in FLOATS
+
+
+def _reciprocal(site: Site) -> Value:
+    """1 / x; of an integer, NumPy's is whole: 0 beside -1 and 1, and of 0 the least integer."""
+    x = site.value("x")
+    result = t.unary(c.reciprocal)(site)
+    if site.library != "np" or not _may_be_whole(x):
+        return result
+    least = 0.0 if x.lo >= 0 else -1.0
+    if x.zero and x.dtype != "bool":
+        least = -INF
+    whole = Value(least, 1.0, True, dtype=x.dtype, kind=result.kind)
+    if x.dtype in NO_FLOATS:
+        return whole.but(dtype="int8") if x.dtype == "bool" else whole
+    return result.but(lo=min(least, result.lo), hi=max(1.0, result.hi), zero=True)
+
+
 row(
     "reciprocal",
-    t.unary(c.reciprocal),
+    _reciprocal,
     top=False,
     raw="Reciprocal Inv",
     needs={"x": "nonzero"},
@@ -261,11 +285,7 @@ op("ops.trunc", "np.trunc np.fix tnp.fix", "x", t.unary(c.truncated), reference=
 def _floor_division(site: Site) -> Value:
     """Of an integer divided by 0 NumPy makes 0."""
     result, x, y = c.floordiv(site.value("x"), site.value("y")), site.value("x"), site.value("y")
-    if (
-        site.library == "np"
-        and y.zero
-        and any(one.dtype is not None and one.dtype not in FLOATS for one in (x, y))
-    ):
+    if site.library == "np" and y.zero and _may_be_whole(x) and _may_be_whole(y):
         result = result.but(lo=min(result.lo, 0.0), hi=max(result.hi, 0.0), zero=True)
     return result
 

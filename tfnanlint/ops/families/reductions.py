@@ -11,7 +11,7 @@ import math
 from typing import Any, Final
 
 from tfnanlint.ops.relations.counts import axes_of, axis_of, length, one_axis, passed_by_one
-from tfnanlint.ops.relations.magnitudes import longest, square_of, unit_of
+from tfnanlint.ops.relations.magnitudes import L2_EPSILON, UNIT_ULPS, longest, square_of, unit_of
 from tfnanlint.ops.relations.picks import picked
 from tfnanlint.ops.relations.shapes import has_one_length, shape_of
 from tfnanlint.ops.relations.shares import (
@@ -285,7 +285,7 @@ def _simplex(site: Site, x: Value) -> Value | None:
     axis, along = softmax_axis(x), axis_of(site)
     if axis is NO_CONSTANT:
         return None
-    slack = 1024 * t.limits_of(x.dtype).eps
+    slack = UNIT_ULPS * t.limits_of(x.dtype).eps
     axes = axes_of(site)
     if along is None or len(axes) > 1 and _is_among(axis, axes, x):
         return total(x).but(lo=1.0 - slack, zero=False)
@@ -328,12 +328,12 @@ def _distance(site: Site, x: Value) -> Value | None:
     if None in parts:
         return None
     hi = sum(filter(None, parts)) ** 2
-    slack = 1024 * t.limits_of(x.dtype).eps
+    slack = UNIT_ULPS * t.limits_of(x.dtype).eps
     return Value(0.0, hi * (1.0 + slack), nan=x.nan, inf=x.inf, dtype=x.dtype)
 
 
 def within_one(x: Value) -> Value:
-    slack = 1024 * t.limits_of(x.dtype).eps
+    slack = UNIT_ULPS * t.limits_of(x.dtype).eps
     return Value(
         0.0 if x.lo >= 0 else -1.0 - slack, 1.0 + slack, nan=x.nan, inf=x.inf, dtype=x.dtype
     )
@@ -554,7 +554,7 @@ def _l2_normalized(site: Site) -> Value:
     """
     x = t.one_of(site.value("x"))
     _, hi = t.outward(-1.0, 1.0, x.dtype, 8)
-    epsilon = t.constant(site.value("epsilon")) if site.given("epsilon") else 1e-12
+    epsilon = t.constant(site.value("epsilon")) if site.given("epsilon") else L2_EPSILON
     dead = epsilon is not None and t.rounded(epsilon, x.dtype) < t.smallest(x.dtype)
     # An epsilon that is 0 in the dtype leaves rsqrt(0) = Inf, and 0 * Inf = NaN.
     nan = x.nan or x.inf or dead
@@ -603,6 +603,17 @@ def _steps(site: Site) -> Value:
     """Differences of elements of one tensor: another token, so that they do not cancel."""
     x = t.one_of(site.value("x"))
     return t.subtract(x, x.but(origin=None, const=NO_CONSTANT))
+
+
+def _differences(site: Site) -> Value:
+    """Differences of neighbours, `n` times: the range of each time is twice the last one."""
+    times = site.const("n", 1)
+    if type(times) is not int or not 0 < times <= _MANY_DIFFERENCES:
+        return t.anything(site)
+    result = _steps(site)
+    for _ in range(times - 1):
+        result = t.subtract(result, result.but(const=NO_CONSTANT))
+    return result
 
 
 # Sums, means, extremes
@@ -708,7 +719,7 @@ op(
     "ops.diff",
     "np.diff tnp.diff",
     "x n axis",
-    _steps,
+    _differences,
     untested="needs two elements; tf.subtract is tested",
 )
 op(
@@ -785,6 +796,7 @@ def _joined_with(x: Value, number: float) -> Value:
     return x.but(lo=min(x.lo, number), hi=max(x.hi, number), zero=x.zero or number == 0)
 
 
+_MANY_DIFFERENCES: Final = 16
 _MANY_FACTORS: Final = 1 << 20
 
 

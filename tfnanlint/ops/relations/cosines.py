@@ -1,6 +1,7 @@
 """Cosines written by hand: an inner product over the product of the norms of its factors, or of
 something larger, lies within [-1, 1] (Cauchy and Schwarz). The two are taken for vectors of one
-length: where one is broadcast along the axis of the sum, the bound does not hold.
+length: where one is broadcast along the axis of the sum, the bound does not hold. Nor does it where
+squares underflow in a norm and not in the product: each norm must have a floor.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from itertools import product
 from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, one_axis
-from tfnanlint.ops.relations.magnitudes import square_of
+from tfnanlint.ops.relations.magnitudes import outweighs_underflow, square_of
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     AXIS_LAYOUTS,
@@ -60,6 +61,8 @@ def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
 
 def _lengths(value: Value, inner: Site) -> Iterator[Value]:
     """The vectors whose norm a value is, or something larger."""
+    if value.lo <= 0 or not outweighs_underflow(value.lo**2, value.dtype):
+        return
     for norm in _not_above(value, (*NORMS, "tf.sqrt")):
         if norm.op.name == "tf.sqrt":
             yield from _squared_lengths(norm.value("x"), inner)
@@ -69,6 +72,8 @@ def _lengths(value: Value, inner: Site) -> Iterator[Value]:
 
 def _squared_lengths(value: Value, inner: Site) -> Iterator[Value]:
     """The vectors whose sum of squares a value is, or something larger."""
+    if not outweighs_underflow(value.lo, value.dtype):
+        return
     for total in _not_above(value, ("tf.reduce_sum",)):
         square = made_by(total.value("x"), *SQUARES)
         if square is not None and _is_along(total, inner):

@@ -9,7 +9,17 @@ from typing import Final
 from tfnanlint.ops.relations.counts import axis_of, one_axis
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import EUCLIDEAN, FLOORS, LINEAR, NEGATIONS, SQUARES
-from tfnanlint.values.value import NO_CONSTANT, SMALLEST, Value, outward
+from tfnanlint.values.value import (
+    FLOATS,
+    LARGEST_AXIS,
+    NO_CONSTANT,
+    SMALLEST,
+    Value,
+    outward,
+)
+
+UNIT_ULPS: Final = 1024  # by which the rounding of sums lifts a length of 1
+L2_EPSILON: Final = 1e-12  # that tf.math.l2_normalize puts under a sum of squares by default
 
 _SUBNORMAL: Final = 1.2248  # the root of 1.5
 _DEPTH: Final = 4
@@ -47,9 +57,20 @@ def spans(high: Value, low: Value) -> bool:
     )
 
 
+def outweighs_underflow(square: float, dtype: str | None) -> bool:
+    """Whether a sum of squares is so large that those of its elements that underflow change nothing
+    in a vector that is divided by its root. Of many numbers around 1e-19 one square may be above 0:
+    divided by that norm the vector is as long as the root of their number.
+    """
+    least = SMALLEST.get(dtype or "float32", SMALLEST["float32"])
+    rounding = FLOATS.get(dtype or "float32", FLOATS["float32"]).eps
+    return square >= least * LARGEST_AXIS / (UNIT_ULPS * rounding)
+
+
 def unit_of(value: Value) -> Site | None:
     """What says along which axis a value is a unit vector, or a shorter one: an l2_normalize, or
-    the norm that its like was divided by.
+    the norm that its like was divided by. None where the norm may be so small that squares
+    underflow.
     """
     producer = made_by(
         value,
@@ -59,13 +80,18 @@ def unit_of(value: Value) -> Site | None:
         "tf.multiply",
         aligned=True,
     )
-    if producer is None or producer.op.name == "tf.math.l2_normalize":
-        return producer
+    if producer is None:
+        return None
+    if producer.op.name == "tf.math.l2_normalize":
+        epsilon = producer.value("epsilon").lo if producer.given("epsilon") else L2_EPSILON
+        return producer if outweighs_underflow(epsilon, value.dtype) else None
     if producer.op.name != "tf.multiply":
-        return norm_of(producer.value("y"), producer.value("x"))
+        norm = producer.value("y")
+        is_large = norm.lo > 0 and outweighs_underflow(norm.lo**2, value.dtype)
+        return norm_of(norm, producer.value("x")) if is_large else None
     for param, factor in (("x", "y"), ("y", "x")):
         root = made_by(producer.value(param), "tf.math.rsqrt", aligned=True)
-        if root is not None:
+        if root is not None and outweighs_underflow(root.value("x").lo, value.dtype):
             return squares_of(root.value("x"), producer.value(factor))
     return None
 

@@ -13,7 +13,7 @@ from typing import Callable, Final
 
 from tfnanlint.ops.relations.cosines import is_cosine
 from tfnanlint.ops.relations.independence import apart
-from tfnanlint.ops.relations.magnitudes import never_below, rounded_to_one, spans
+from tfnanlint.ops.relations.magnitudes import UNIT_ULPS, never_below, rounded_to_one, spans
 from tfnanlint.ops.relations.rectified import kept_side, with_magnitude
 from tfnanlint.ops.relations.summands import (
     complements,
@@ -82,14 +82,23 @@ def reaches_minus_inf(x: Value) -> bool:
     return x.inf and (x.lo == -INF or x.hi != INF)
 
 
-# No program reaches the end of wider integers.
-_COSINE_ULPS: Final = 1024  # by which the rounding of sums lifts a cosine above 1
-_SMALL: Final = {
+# No program reaches the upper end of wider integers.
+_RANGES: Final = {
     "int8": (-128.0, 127.0),
     "uint8": (0.0, 255.0),
     "int16": (-32768.0, 32767.0),
     "uint16": (0.0, 65535.0),
+    "uint32": (0.0, INF),
+    "uint64": (0.0, INF),
 }
+
+
+def _begins_again(lo: float, hi: float, dtype: str | None) -> bool:
+    """Whether numbers leave the range of their integers: they begin again at its other end."""
+    if dtype not in _RANGES or lo == -INF and hi == INF:
+        return False
+    least, largest = _RANGES[dtype]
+    return lo < least and lo != -INF or largest < hi < INF
 
 
 def made(
@@ -126,8 +135,8 @@ def made(
     if dtype is None:  # perhaps float64
         near_lo, near_hi = min(lo, near_lo), max(hi, near_hi)
     lo, hi = -INF if down else near_lo, INF if up else near_hi
-    if dtype in _SMALL and (hi > _SMALL[dtype][1] or lo < _SMALL[dtype][0]) and hi - lo < INF:
-        lo, hi, zero = *_SMALL[dtype], None  # it begins again at the other end
+    if _begins_again(lo, hi, dtype):
+        lo, hi, zero = *_RANGES[str(dtype)], None
     result = Value(lo, hi, zero, nan=nan, inf=up or down, dtype=dtype)
     if (up or down) and lo == -INF and hi == INF:
         result.evident = all(v.known for v in like)
@@ -307,6 +316,14 @@ def _guarded_sum(a: Value, b: Value) -> bool:
 
 
 def negative(x: Value) -> Value:
+    result = _mirrored(x)
+    if _begins_again(result.lo, result.hi, x.dtype):
+        return Value(*_RANGES[str(x.dtype)], dtype=x.dtype, kind=x.kind)
+    return result
+
+
+def _mirrored(x: Value) -> Value:
+    """The numbers on the other side of 0, before they meet the end of their integers."""
     result = Value(
         -x.hi, -x.lo, x.zero, nan=x.nan, inf=x.inf, dtype=x.dtype, kind=x.kind, evident=x.evident
     )
@@ -325,7 +342,7 @@ def subtract(a: Value, b: Value) -> Value:
             dtype=_dtype(a, b),
             kind=a.kind if a.kind == b.kind else "tensor",
         )
-    result = add(a, negative(b))
+    result = add(a, _mirrored(b))
     result.guarded = False
     for minuend, subtrahend, sign in ((a, b, 1), (b, a, -1)):
         peak, low = (
@@ -356,9 +373,12 @@ def absolute(x: Value) -> Value:
     if x.lo >= 0:
         return x
     low = 0.0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
+    high = max(abs(x.lo), abs(x.hi))
+    if _begins_again(low, high, x.dtype):
+        low = x.lo  # the least integer has no opposite
     return Value(
         low,
-        max(abs(x.lo), abs(x.hi)),
+        high,
         x.zero,
         nan=x.nan,
         inf=x.inf,
@@ -514,7 +534,7 @@ def divide(a: Value, b: Value) -> Value:
     a, b, dtype = _meeting(a, b)
     result = with_kind(_quotient(a, b, dtype), a, b)
     result = rounded_to_one(result, 4, b.lo) if bounded else result
-    result = rounded_to_one(result, _COSINE_ULPS) if cosine else result
+    result = rounded_to_one(result, UNIT_ULPS) if cosine else result
     bounded = bounded or cosine
     result.evident = result.evident or a.evident and b.known and not bounded
     result.guarded = a.guarded and (b.positive or b.guarded) or b.guarded and a.positive

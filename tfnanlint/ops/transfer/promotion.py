@@ -20,6 +20,8 @@ _FLOATING: Final = frozenset(
     " std reduce_variance var average median percentile norm normalize reduce_logsumexp divide"
     " truediv reciprocal_no_nan erf".split()
 )
+_WITH_OWN_DTYPE: Final = frozenset(("divide", "truediv", "reciprocal"))  # their rows say which
+_UNSAID: Final = frozenset((None, "bool", *WHOLE))
 _SUMS: Final = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split())
 
 
@@ -51,6 +53,25 @@ def before_meeting(site: Site) -> dict[str, Value] | None:
     else:
         return None
     return {"x": x, "y": y}
+
+
+def before_floats(site: Site) -> dict[str, Value] | None:
+    """Remove the dtype of integers and truth values from which Keras or NumPy compute floats: what
+    they compute is neither whole nor does it begin again at the other end. Returns the operands as
+    they arrived; None where nothing was removed.
+    """
+    leaf = site.op.name.rpartition(".")[2]
+    if leaf not in _FLOATING or leaf in _WITH_OWN_DTYPE:
+        return None
+    arrived: dict[str, Value] = {
+        param: site.value(param) for param in ("x", "y") if param in site.args
+    }
+    if not all([value.dtype in _UNSAID for value in arrived.values()]):
+        return None
+    for param, value in arrived.items():
+        if value.dtype is not None:
+            site.values[param] = value.but(dtype=None, token=value.token)
+    return arrived
 
 
 def of_bfloat16(value: Value) -> Value:
