@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 
 from tfnanlint.interp import arguments
-from tfnanlint.interp.callgraph import callers
+from tfnanlint.interp.callgraph import callers, stores
 from tfnanlint.interp.names import SMALL
 from tfnanlint.ops.frameworks import RECORD_BASES, RECORD_COPIES
 from tfnanlint.program.functions import ClassObject, Function, Instance
@@ -92,6 +92,8 @@ def field(ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
     """
     if mended(ev, instance.cls, attr) is not None:
         return None
+    if instance.point is None or _is_stored_again(ev, instance.cls, attr, instance.point):
+        return None
     return instance.replaced.get(attr) or _handed_to_field(ev, instance, attr)
 
 
@@ -101,6 +103,16 @@ def _handed_to_field(ev: Evaluator, instance: Instance, attr: str) -> Binding | 
         return None
     positional, keywords, complete = arguments.arguments_of(ev, node, point)
     return {**dict(zip(cls.fields, positional)), **keywords}.get(attr) if complete else None
+
+
+def _is_stored_again(ev: Evaluator, cls: ClassObject, attr: str, point: Point) -> bool:
+    """Whether a method of a dataclass, but for the last one that makes it, or the file where it
+    stands or where an object is made assigns a field.
+    """
+    for base in ev.lineage(cls):
+        if base.sets_by_name(attr) or any([name != _LAST for name in base.assigners(attr)]):
+            return True
+    return any([stores.is_assigned(ev, cls, attr, module) for module in (cls.module, point.module)])
 
 
 def mended(ev: Evaluator, cls: ClassObject, attr: str) -> Binding | None:

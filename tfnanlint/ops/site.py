@@ -103,8 +103,8 @@ class Site:
         return value
 
     def _assume_again(self, param: str) -> None:
-        """Tell the interpreter on which assumptions a value rests that was found before, as far as
-        they are still made: whoever reads it now keeps nothing longer than they last.
+        """Note the assumptions on which a value rests that was found before, as far as they are
+        still made: what is computed from it must not be kept after them.
         """
         if self.interpreter is not None:
             self.interpreter.reads += [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from tfnanlint.interp.callgraph import stores
 from tfnanlint.interp.callgraph.callbacks import Callbacks
 from tfnanlint.interp.callgraph.callers import Callers, calls_in_project, local_name, targets
 from tfnanlint.interp.callgraph.function_flow import FunctionFlow
@@ -176,7 +177,7 @@ class CallGraph:
 
     def assigned_elsewhere(self, ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
         """What a file assigns to an attribute under other names than `self`."""
-        return self._instance_calls.assigned_elsewhere(ev, cls, attr)
+        return stores.assigned(ev, cls, attr)
 
 
 def _is_of_library(ev: Evaluator, call: ast.Call, point: Point, module: Module) -> bool:

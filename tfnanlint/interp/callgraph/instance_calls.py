@@ -12,7 +12,7 @@ from typing import Final
 
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
-from tfnanlint.interp.callgraph import callers
+from tfnanlint.interp.callgraph import callers, stores
 from tfnanlint.ops.frameworks import CALL_METHODS
 from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import stored_as_given
@@ -119,34 +119,8 @@ class InstanceCalls:
             return True
         return (
             any(one.changed_outside(attr) or one.sets_by_name(attr) for one in lineage)
-            or cls.module.source.assigns_outside(attr)
-            or point.module.source.assigns_outside(attr)
-        )
-
-    def assigned_elsewhere(self, ev: Evaluator, cls: ClassObject, attr: str) -> list[Binding]:
-        """What the file of a class assigns to an attribute of its objects under other names than
-        `self`: `model.floor = 0.0`.
-        """
-        bindings: list[Binding] = []
-        for owner, row in cls.module.source.owners_assigned(attr):
-            scope = cls.module.scope_of_row(row, ev)
-            entry = scope.history.get(f"{owner}.{attr}") if scope is not None else None
-            for binding in entry.bindings() if entry is not None else ():
-                if (
-                    isinstance(binding, Assigned)
-                    and binding not in bindings
-                    and self._holds_one(ev, owner, binding.point, cls)
-                ):
-                    bindings.append(binding)
-        return bindings
-
-    def _holds_one(self, ev: Evaluator, path: str, point: Point, cls: ClassObject) -> bool:
-        """Whether a path stands for an object of a class, of one that inherits from it or of a
-        base.
-        """
-        held = ev.evaluate(ast.parse(path, mode="eval").body, point).obj
-        return isinstance(held, Instance) and (
-            cls in ev.lineage(held.cls) or held.cls in ev.lineage(cls)
+            or stores.is_assigned(ev, cls, attr, cls.module)
+            or stores.is_assigned(ev, cls, attr, point.module)
         )
 
     def received(self, ev: Evaluator, function: Function, name: str) -> Value | None:

@@ -1,7 +1,9 @@
 """Cosines written by hand: an inner product over the product of the norms of its factors, or of
 something larger, lies within [-1, 1] (Cauchy and Schwarz). The two are taken for vectors of one
 length: where one is broadcast along the axis of the sum, the bound does not hold. Nor does it where
-squares underflow in a norm and not in the product: each norm must have a floor.
+squares underflow in a norm and not in the product: each norm must have a floor, or the product of
+both. Beside the latter the bound fails where one vector is around 1e-19 and the other one longer
+than 1e6, which no program is taken to reach.
 """
 
 from __future__ import annotations
@@ -46,13 +48,22 @@ def is_cosine(divisor: Value, x: Value) -> bool:
     )
 
 
+def _has_floor(norm: Value) -> bool:
+    """Whether a norm, or a product of two, is too large for squares that underflow to matter."""
+    return norm.lo > 0 and outweighs_underflow(norm.lo**2, norm.dtype)
+
+
 def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
     """The pairs of vectors of whose norms a divisor is the product, or larger than it."""
+    floored = _has_floor(divisor)
     for norms in _not_above(divisor, NORM_PRODUCTS):
         if norms.op.name != "tf.sqrt":
-            yield from product(_lengths(norms.value("x"), inner), _lengths(norms.value("y"), inner))
+            if floored or _has_floor(norms.value("x")) and _has_floor(norms.value("y")):
+                yield from product(
+                    _lengths(norms.value("x"), inner), _lengths(norms.value("y"), inner)
+                )
             continue
-        for squares in _not_above(norms.value("x"), ("tf.multiply",)):
+        for squares in _not_above(norms.value("x"), ("tf.multiply",)) if floored else ():
             yield from product(
                 _squared_lengths(squares.value("x"), inner),
                 _squared_lengths(squares.value("y"), inner),
@@ -61,8 +72,6 @@ def _normed(divisor: Value, inner: Site) -> Iterator[tuple[Value, Value]]:
 
 def _lengths(value: Value, inner: Site) -> Iterator[Value]:
     """The vectors whose norm a value is, or something larger."""
-    if value.lo <= 0 or not outweighs_underflow(value.lo**2, value.dtype):
-        return
     for norm in _not_above(value, (*NORMS, "tf.sqrt")):
         if norm.op.name == "tf.sqrt":
             yield from _squared_lengths(norm.value("x"), inner)
@@ -72,8 +81,6 @@ def _lengths(value: Value, inner: Site) -> Iterator[Value]:
 
 def _squared_lengths(value: Value, inner: Site) -> Iterator[Value]:
     """The vectors whose sum of squares a value is, or something larger."""
-    if not outweighs_underflow(value.lo, value.dtype):
-        return
     for total in _not_above(value, ("tf.reduce_sum",)):
         square = made_by(total.value("x"), *SQUARES)
         if square is not None and _is_along(total, inner):
