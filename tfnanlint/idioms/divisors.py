@@ -96,7 +96,7 @@ def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
         return ZeroEvidence("a product of two lengths, each of which can be 0")
     if divisor.kind == "tensor" and ratios.is_variation(division):
         return ZeroEvidence("the mean of the same elements, which is 0 where they are 0 or cancel")
-    if division.differentiated is Differentiated.YES and densities.is_ratio(division):
+    if densities.is_ratio(division) and division.differentiated is Differentiated.YES:
         return ZeroEvidence("a probability or density, which underflows to 0")
     return None
 
