@@ -134,11 +134,11 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
     """`p ** y * (1 - p) ** (1 - y)`, where the label is 0 or 1: one exponent is 0, and its base can
     be 0. Reported at the first of the two.
     """
-    if power.differentiated is Differentiated.NO:
-        return
     outer = next(iter(here.around(power.node)), None)
     product = here.site(outer, power.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
     if product is None or product.op.name != "tf.multiply" or product.args["x"] is not power.node:
+        return
+    if power.differentiated is Differentiated.NO:
         return
     second = here.made_by(product.value("y"), "tf.pow", aligned=True)
     if second is None or not any([site.value("x").zero for site in (power, second)]):

@@ -78,7 +78,7 @@ def check_total(log: Site, here: Context) -> Iterator[Finding]:
     """A sum or mean over an axis."""
     total, guard = total_with_epsilon(log.value("x"))
     exp = exponential_of(total.value("x")) if total is not None else None
-    if exp is None:
+    if total is None or exp is None:
         return
     x = exp.value("x")
     if shifted_by_maximum(x) or tame(x) or on_a_grid(x) or guard and x.hi <= 60:

@@ -86,10 +86,10 @@ OF_LABELS = (
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     patched = nan_masks.patched_value(choice)
-    if choice.differentiated is Differentiated.NO:
-        return
     if patched is None:
         yield from labels_masked(choice, here)
+        return
+    if choice.differentiated is Differentiated.NO:
         return
     kept, test = patched
     if nan_masks.is_never_nan(kept, test):
@@ -116,7 +116,7 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
 def labels_masked(choice: Site, here: Context) -> Iterator[Finding]:
     """What was computed from labels, or other data, and is masked where these are NaN."""
     data = masked_inputs.masked_data(choice)
-    if data is None:
+    if data is None or choice.differentiated is Differentiated.NO:
         return
     name = data.origin.parameter if isinstance(data.origin, Note) else ""
     what = f"'{name}'" if name else "the tested value"

@@ -118,8 +118,9 @@ def check(site: object, here: Context) -> Iterator[Finding]:
         yield here.finding(site, wrong.param, wrong.text, Certainty.MAY, help=wrong.help)
     for pair in here.pairings(site):
         why = loss_ranges.misfit(pair)
-        learns = site.differentiated is not Differentiated.NO
-        if why is None or pair.logits is True or why.only_stops and not learns:
+        if why is None or pair.logits is True:
+            continue
+        if why.only_stops and site.differentiated is Differentiated.NO:
             continue
         yield here.finding(site, None, why.text, Certainty.MAY, another(pair, here), node=pair.node)
 

@@ -49,7 +49,9 @@ def check(module: object, here: Context) -> Iterator[Finding]:
 
 def judged(site: Site, here: Context) -> Iterator[Finding]:
     activation = what(site)
-    if activation is None or site.const("dtype", here.policy()) not in HALF:
+    if activation is None:
+        return
+    if (site.const("dtype") if site.given("dtype") else here.policy()) not in HALF:
         return
     fixes = here.with_argument(
         site,

@@ -28,6 +28,7 @@ from tfnanlint.ops.frameworks import (
     OPERAND_NAMES,
     OPERAND_PLACES,
     SINK_CALLS,
+    SINK_WORDS,
     SINKS,
     SINKS_OF_FUNCTIONS,
     TARGET_NAMES,
@@ -626,7 +627,10 @@ class Gradients:
         """
         if self._upstream is None:
             self._upstream = set()
-            for call, point in self._calls(self.module.source.rows(SINK_CALLS)):
+            source = self.module.source
+            for call, point in self._calls(
+                source.rows(SINK_CALLS) if source.holds(SINK_WORDS) else []
+            ):
                 target = _differentiated_argument(call) if leaf(call.func) in SINKS else None
                 if target is not None:
                     self._mark(call, target, point)

@@ -50,7 +50,7 @@ def is_ratio(division: Site) -> bool:
     """Whether a division is one of two densities or probabilities, the divisor as it is."""
     if not division.given("x") or not division.given("y"):
         return False
-    return all([_is_probability(division.value(param)) for param in ("y", "x")])
+    return all(_is_probability(division.value(param)) for param in ("y", "x"))
 
 
 def _is_probability(value: Value) -> bool:

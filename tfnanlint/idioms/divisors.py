@@ -96,7 +96,7 @@ def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
         return ZeroEvidence("a product of two lengths, each of which can be 0")
     if divisor.kind == "tensor" and ratios.is_variation(division):
         return ZeroEvidence("the mean of the same elements, which is 0 where they are 0 or cancel")
-    if division.differentiated is Differentiated.YES and densities.is_ratio(division):
+    if densities.is_ratio(division) and division.differentiated is Differentiated.YES:
         return ZeroEvidence("a probability or density, which underflows to 0")
     return None
 
@@ -125,14 +125,20 @@ def _of_number(
     division: Site, divisor: Value, interpreter: Evaluator, around: Around
 ) -> ZeroEvidence | None:
     """What shows that a Python number by which a tensor is divided can be 0."""
-    divides_tensor = division.value("x").kind == "tensor"
     if divisor.const == 0 and divisor.is_number:
-        return ZeroEvidence("0") if divides_tensor else None
+        return ZeroEvidence("0") if _divides_tensor(division) else None
     if loop_counters.runs_through_zero(division, divisor, around):
-        return _by_bounds(divisor) if divides_tensor else None
-    if set_to_zero(divisor) and (divides_tensor or _feeds_op(division, interpreter, around)):
+        return _by_bounds(divisor) if _divides_tensor(division) else None
+    if set_to_zero(divisor) and (
+        _divides_tensor(division) or _feeds_op(division, interpreter, around)
+    ):
         return ZeroEvidence("a setting that is 0 by default")
     return None
+
+
+def _divides_tensor(division: Site) -> bool:
+    """Whether a tensor is divided: it costs more to know than whether the divisor can be 0."""
+    return division.value("x").kind == "tensor"
 
 
 def _feeds_op(division: Site, interpreter: Evaluator, around: Around) -> bool:

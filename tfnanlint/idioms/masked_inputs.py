@@ -26,6 +26,14 @@ from tfnanlint.values.value import Value
 
 _TESTS: Final = (*FINITE_TESTS, *EQUALITIES)
 _DEPTH: Final = 8
+# The conditions of a choice, mask or product, each with what it lets through.
+_PAIRS: Final = (
+    ("condition", "x"),
+    ("condition", "y"),
+    ("mask", "x"),
+    ("x", "y"),
+    ("y", "x"),
+)
 
 
 def asked_for_nan(condition: Value, depth: int = _DEPTH) -> Value | None:
@@ -72,27 +80,21 @@ def _inside(atom: Atom, depth: int) -> Iterator[Atom]:
                 yield from _inside(inner, depth - 1)
 
 
-def kept_values(choice: Site) -> list[tuple[Value, Value]]:
-    """The conditions of a choice, mask or product, each with the value that it lets through."""
-    pairs = [("condition", "x"), ("condition", "y"), ("mask", "x"), ("x", "y"), ("y", "x")]
-    return [
-        (choice.value(condition), choice.value(param))
-        for condition, param in pairs
-        if choice.given(condition) and choice.given(param)
-    ]
-
-
 def masked_data(choice: Site) -> Value | None:
     """What a mask asks for NaN that the values behind it are computed from, as `y` in
     `tf.where(tf.math.is_nan(y), 0.0, (y - p) ** 2)`; None for anything else.
     """
     if not _may_mask(choice):
         return None
-    if any(choice.given(param) and _is_nan_everywhere(choice.value(param)) for param in ("x", "y")):
-        return None  # what is chosen instead spoils the loss itself
-    for condition, kept in kept_values(choice):
-        data = asked_for_nan(condition)
-        if data is not None and is_computed_from(kept, data):
+    for condition, kept in _PAIRS:  # what is kept is computed only where a condition asks for NaN
+        if not choice.given(condition) or not choice.given(kept):
+            continue
+        data = asked_for_nan(choice.value(condition))
+        if data is None:
+            continue
+        if any(choice.given(one) and _is_nan_everywhere(choice.value(one)) for one in ("x", "y")):
+            return None  # what is chosen instead spoils the loss itself
+        if is_computed_from(choice.value(kept), data):
             return data
     return None
 

@@ -518,6 +518,9 @@ class Engine(Evaluator):
     def policies_of_program(self, module: Module) -> Iterator[tuple[str, ast.Call, Module]]:
         return self.precision.policies_of_program(self, module)
 
+    def may_set_policy(self, module: Module) -> bool:
+        return self.precision.may_set_policy(module)
+
     def dtype_of(self, cls: ClassObject) -> str | None:
         return self.precision.dtype_of(self, cls)
 

@@ -18,6 +18,9 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 
 _OTHERS = ("float16", "float64")
+# As bytes: how a policy is set, and how one that is written out there.
+_SETTING = tuple([f"{name}(".encode() for name in POLICY_SETTERS])
+_WRITTEN_OUT = tuple([call + quote for call in _SETTING for quote in (b'"', b"'")])
 
 
 class Precision:
@@ -26,6 +29,7 @@ class Precision:
     def __init__(self) -> None:
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self._class_dtypes: dict[ClassObject, str | None] = {}
+        self._program_dtypes: dict[Module, str | None] = {}
 
     def policies(self, ev: Evaluator, module: Module) -> list[tuple[str, ast.Call]]:
         """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with
@@ -55,27 +59,54 @@ class Precision:
         own = self.policies(ev, module)
         for text, call in own:
             yield text, call, module
-        if own or module.project is None:
-            return
-        for path in module.project.half_setters(module.source.path):
-            setter = module.project.module_or_own(path)
-            for text, call in self.policies(ev, setter) if setter is not None else ():
+        for setter in self._setters(module) if not own else ():
+            for text, call in self.policies(ev, setter):
                 yield text, call, setter
+
+    def may_set_policy(self, module: Module) -> bool:
+        """Whether a file, or else the program that imports it, may make Keras use a dtype or policy
+        everywhere; nothing is computed.
+        """
+        text = module.source.text
+        if "set_" in text and any([f"{name}(" in text for name in POLICY_SETTERS]):
+            return True
+        return module.project is not None and bool(module.project.half_setters(module.source.path))
+
+    def _setters(self, module: Module, written_out_first: bool = False) -> Iterator[Module]:
+        """The files by which the program of a file may set a policy with a dtype of 16 bits."""
+        project, asking = module.project, module.source.path
+        if project is None:
+            return
+        texts = {path: project.data_of(asking, path) for path in project.half_setters(asking)}
+        paths = [path for path, data in texts.items() if any([call in data for call in _SETTING])]
+        if written_out_first:
+            paths.sort(key=lambda path: not any([call in texts[path] for call in _WRITTEN_OUT]))
+        for path in paths:
+            setter = project.module_or_own(path)
+            if setter is not None:
+                yield setter
 
     def _of_program(self, ev: Evaluator, module: Module) -> str | None:
         """The dtype that layers compute in which a file without a setting makes, as the program
         says it that imports the file: "" where none does, None where it cannot be told.
         """
+        if module not in self._program_dtypes:
+            self._program_dtypes[module] = self._found_of_program(ev, module)
+        return self._program_dtypes[module]
+
+    def _found_of_program(self, ev: Evaluator, module: Module) -> str | None:
         if module.project is None or not module.project.half_setters(module.source.path):
             return ""
-        asked = list(self.policies_of_program(ev, module))
-        bodies = [setter.source.tree.body for *_, setter in asked]
-        at_once = [
-            any([isinstance(one, ast.Expr) and one.value is call for one in body])
-            for (_, call, _), body in zip(asked, bodies)
-        ]
-        texts = {text for text, *_ in asked}
-        return _computed_in(texts.pop()) if len(texts) == 1 and all(at_once) else None
+        texts: set[str] = set()
+        # what is written out comes first: nothing of it is computed, and it may tell already
+        others = self._setters(module, written_out_first=True)
+        for setter in [module] if self.policies(ev, module) else others:
+            at_once = {one.value for one in setter.source.tree.body if isinstance(one, ast.Expr)}
+            for text, call in self.policies(ev, setter):
+                if call not in at_once:
+                    return None
+                texts.add(text)
+        return _computed_in(texts.pop()) if len(texts) == 1 else None
 
     def computes_in(self, ev: Evaluator, keras_object: Any) -> str | None:
         """The dtype that a layer of Keras gives: "" for that of a file that sets none, None where

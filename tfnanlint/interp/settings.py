@@ -14,7 +14,7 @@ from tfnanlint.ops.frameworks import VALIDATORS
 from tfnanlint.program.functions import Function
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Imported, Point, unrefined
-from tfnanlint.project.settings import asked, set_to
+from tfnanlint.project.settings import asked, may_set, set_to
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import ATTRIBUTE, NOUGHT, nodes_in
 from tfnanlint.values.evaluator import Evaluator
@@ -74,7 +74,8 @@ class ProjectSettings:
         if ev.session.drafting:
             ev.session.unset.add((path, name))
             # the draft must doubt what may be 0, or lost beside 1
-            numbers = set_to(point.module.source.stated, name)
+            source = point.module.source
+            numbers = set_to(source.stated, name) if may_set(source.text, name) else ()
         if not numbers or min(numbers) < 0:
             return value
         if max(numbers) == 0:

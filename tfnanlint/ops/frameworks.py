@@ -111,6 +111,7 @@ SINKS: Final = frozenset(
         "optimize_loss",
     )
 )
+SINK_WORDS: Final = tuple([f".{name}" for name in sorted(SINKS)])
 SINK_CALLS: Final = re.compile(rf"\.(?:{'|'.join(sorted(SINKS))})\s*\(")
 # The sum of all that the losses of TensorFlow 1 give, on which a program trains.
 COLLECTED_LOSS: Final = "get_total_loss"

@@ -364,16 +364,11 @@ class File:
         ]
 
     def _policy_holds(self, words: tuple[str, ...]) -> bool:
-        """Whether one of some words stands in the policy that the program sets for its layers. It
-        costs to be found, and is not for words that stand in the name of none.
+        """Whether one of some words may stand in the policy that the program sets for its
+        layers.
         """
-        words = tuple([word for word in words if any([word in name for name in _POLICIES])])
-        if not words:
-            return False
-        for text, *_ in self.interpreter.policies_of_program(self.module):
-            if any([word in text for word in words]):
-                return True
-        return False
+        named = any([word in name for name in _POLICIES for word in words])
+        return named and self.interpreter.may_set_policy(self.module)
 
     def passed_on(self, node: ast.expr, point: Point) -> bool:
         """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to

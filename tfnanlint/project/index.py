@@ -867,7 +867,11 @@ class Project:
         setters = self.half_setters(importer)
         path = self._path(importer)
         setter = path if path in setters else next(iter(setters), None)
-        return half_wanted(_texts(self._tree_of(path)[0])[setter]) if setter is not None else ""
+        return half_wanted(self.data_of(path, setter)) if setter is not None else ""
+
+    def data_of(self, importer: str, path: str) -> bytes:
+        """The bytes of one of the files of the project around a file."""
+        return _texts(self._tree_of(self._path(importer))[0])[path]
 
     def reached(self, source: Source, name: str) -> Answer:
         """Whether the program around a linted source reaches its definition of a qualified name,

@@ -34,16 +34,22 @@ class Reach:
         self._reached: set[Node] = set()
         self._running: dict[str, bool] = {}
         self._found: dict[str, bool] = {}
+        # by a qualified name: several findings stand in one definition
+        self._answers: dict[str, Answer] = {}
         self._names = Names(program, path, own)
         self._choices = Choices(self._names, self._may_be_called_unseen)
 
     def answer(self, name: str) -> Answer:
         """Whether the program reaches the definition of a qualified name."""
-        self._begin()
-        try:
-            return self._answer(name)
-        except (TooMany, RecursionError):
-            return UNKNOWN, ""
+        known = self._answers.get(name)
+        if known is None:
+            self._begin()
+            try:
+                known = self._answer(name)
+            except (TooMany, RecursionError):
+                known = UNKNOWN, ""
+            self._answers[name] = known
+        return known
 
     def never(self, row: int) -> str:
         """Why the program never takes the branch that a row of the file stands in; "" where it may,

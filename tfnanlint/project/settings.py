@@ -52,15 +52,16 @@ def set_to(text: str, name: str) -> tuple[float, ...]:
     """The numbers that a file sets a setting to; () where there are none, or one of them is not
     known.
     """
-    expressions = (
-        _set_here(text).get(name.encode(), ())
-        if _stated(text, name) or "_" in name and _stated(text, name.replace("_", "-"))
-        else ()
-    )
+    expressions = _set_here(text).get(name.encode(), ()) if may_set(text, name) else ()
     try:
         return tuple(dict.fromkeys([float(one) for one in expressions]))
     except ValueError:
         return ()
+
+
+def may_set(text: str, name: str) -> bool:
+    """Whether a text may set a setting. One with its prose left out sets no more than before."""
+    return _stated(text, name) or "_" in name and _stated(text, name.replace("_", "-"))
 
 
 def _stated(text: str, name: str) -> bool:

@@ -29,7 +29,8 @@ _LINE_BREAKS = {ord("\n"): "\\n", ord("\r"): "\\r"}
 # files in them are read but not fixed.
 _FIXABLE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|cp437|koi8-[ru]")
 
-_STRAY = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as they were decoded
+# Bytes that are no UTF-8, as they were decoded; mypyc takes no literal with them.
+_STRAY = re.compile(f"[{chr(0xDC80)}-{chr(0xDCFF)}]")
 
 
 def _plain(data: bytes) -> bool:

@@ -271,6 +271,10 @@ class Source:
         """
         return rows.without_prose(self.text)
 
+    def codes(self, piece: str) -> bool:
+        """Whether a piece of text stands in the code: nothing is blanked to deny it."""
+        return piece in self.text and piece in self.code
+
     @cached_property
     def stated(self) -> str:
         """The text with blanks in the place of comments, docstrings and other strings that are
@@ -334,10 +338,22 @@ class Source:
         """
         rows = self._convention_rows.get(holds)
         if rows is None:
-            every = range(1, len(self.line_starts) + 1 if holds(self.text) else 1)
-            rows = [row for row in every if holds(self.code_on(row))]
+            possible = self._rows_holding(holds, range(1, len(self.line_starts) + 1))
+            rows = [row for row in possible if holds(self.code_on(row))]
             self._convention_rows[holds] = rows
         return rows[bisect.bisect_left(rows, within.start) : bisect.bisect_left(rows, within.stop)]
+
+    def _rows_holding(self, holds: Callable[[str], bool], rows: range) -> list[int]:
+        """Those of some rows of whose text a convention holds, ascending. It holds of many lines
+        where it holds of one: of few in most files, and halves are left aside.
+        """
+        end = self.line_starts[rows.stop - 1] if rows.stop <= len(self.line_starts) else None
+        if not holds(self.text[self.line_starts[rows.start - 1] : end]):
+            return []
+        if len(rows) == 1:
+            return [rows.start]
+        half = len(rows) // 2
+        return self._rows_holding(holds, rows[:half]) + self._rows_holding(holds, rows[half:])
 
     def _rows_of_text(self, pattern: re.Pattern[str]) -> list[int]:
         return rows.matching(self.text, self.line_starts, pattern)

@@ -777,8 +777,8 @@ def _of_others(call: ast.Call, module: Module) -> bool:
     return (
         bool(name)
         and name not in _STORING
-        and f"def {name}(" not in module.source.code
-        and f"class {name}" not in module.source.code
+        and not module.source.codes(f"def {name}(")
+        and not module.source.codes(f"class {name}")
     )
 
 

@@ -1,0 +1,44 @@
+"""The policy that the program of a file sets: only files that set one are read for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.interp.engine import Engine
+from tfnanlint.program.module import Module
+from tfnanlint.project.index import Project
+from tfnanlint.syntax.source import Source
+
+NET = "import tensorflow as tf\nclass Net(tf.keras.layers.Layer):\n  def call(self, x):\n    return x\n"
+NAMES = "import net\nHALF = ('mixed_float16', 'float32')\n"
+SETS = "import net, tensorflow as tf\ntf.keras.mixed_precision.set_global_policy('mixed_float16')\n"
+INSIDE = "import net, tensorflow as tf\ndef main():\n  tf.keras.mixed_precision.set_global_policy('mixed_float16')\n"
+COMPUTED = "import net, tensorflow as tf\n# 'mixed_float16'\nHALF = 'mixed_float16'\ndef main(p):\n  tf.keras.mixed_precision.set_global_policy(p)\n"
+
+
+def judged(folder, **texts):
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    path = str(folder / "net.py")
+    project = Project(path, None, Module)
+    module = project.modules[path] = Module(Source(path, texts["net"]), project)
+    engine = Engine()
+    dtype = engine.dtype_of(next(iter(module.classes.values())))
+    names = {other.source.path.rpartition("/")[2] for other in project.modules.values()}
+    return dtype, names, engine.may_set_policy(module)
+
+
+@pytest.mark.parametrize(
+    "texts, dtype, read",
+    [
+        ({"a": NAMES, "b": SETS}, "float16", {"net.py", "b.py"}),
+        ({"a": COMPUTED, "b": INSIDE}, None, {"net.py", "b.py"}),
+        ({"a": NAMES}, None, {"net.py"}),
+    ],
+)
+def test_only_what_may_set_a_policy_is_read(folder, texts, dtype, read):
+    assert judged(folder, net=NET, **texts) == (dtype, read, True)
+
+
+def test_without_a_policy_nothing_is_read(folder):
+    assert judged(folder, net=NET, a="import net\n") == ("", {"net.py"}, False)
