@@ -396,6 +396,17 @@ class Endings:
                 queue += definitions
         return True
 
+    def names(self, node: ast.AST) -> set[str]:
+        """The names that hold what an expression gives, or something made of it."""
+        queue = [definition for whole in self._around(node) for definition in self._made(whole)]
+        held: set[Definition] = set()
+        while queue:
+            definition = queue.pop()
+            if definition not in held:
+                held.add(definition)
+                queue += [made for use in definition.uses for made in self._made(use.whole)]
+        return {definition.name for definition in held}
+
     def becomes_half(self, node: ast.AST) -> bool:
         """Whether a cast makes float16 of what an expression gives, or of something made of it."""
         around = self._around(node)
@@ -537,12 +548,12 @@ def _leads_into(
     node: ast.AST, point: Point, interpreter: Engine, calls: frozenset[str], depth: int
 ) -> bool:
     scope = point.scope
-    is_script = scope.parent is None and calls is PRINTS  # its names are hardly read elsewhere
+    is_script = scope.parent is None and calls is PRINTS
     if point.over is not None or scope.function is None and not is_script:
         return False
     endings = endings_of(scope, scope.module)
     if endings.only_into(node, calls):
-        return True
+        return not is_script or not _is_read_elsewhere(endings.names(node), scope.module)
     if (
         depth == 0
         or scope.function is None
@@ -556,6 +567,12 @@ def _leads_into(
     return bool(call_sites) and all(
         _leads_into(call, where, interpreter, calls, depth - 1) for call, where in call_sites
     )
+
+
+def _is_read_elsewhere(names: set[str], module: Module) -> bool:
+    """Whether another file of the project may read some names of a file."""
+    project, path = module.project, module.source.path
+    return project is not None and any([project.may_read(path, name) for name in sorted(names)])
 
 
 def calls_of(function: Function, interpreter: Engine) -> list[tuple[ast.Call, Point]]:
