@@ -60,3 +60,38 @@ def test_a_metric_that_is_a_part_of_the_loss(tmp_path, loss, answer):
     text = HEAD + "def root(y, p):\n    return tf.sqrt(y - p)\n\n\n" + loss
     text += "\n\nmodel.compile(loss=loss, metrics=[root])\nmodel.fit(x, y)\n"
     assert taken(tmp_path / "train.py", text) is answer
+
+
+LAYER = (
+    HEAD
+    + "class Root(tf.keras.layers.Layer):\n    def call(self, x):\n        return tf.sqrt(x)\n\n\n"
+)
+STEP = (
+    "from layers import Root\n\nmodel = tf.keras.Sequential([{}])\nmodel.compile(loss='mse')\n"
+    "model.fit(x, y)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "answer"),
+    [("Root()", Differentiated.YES), ("tf.keras.layers.Dense(2)", Differentiated.UNKNOWN)],
+)
+def test_what_the_program_never_runs(tmp_path, used, answer):
+    (tmp_path / "train.py").write_text("import tensorflow as tf\n" + STEP.format(used))
+    assert taken(tmp_path / "layers.py", LAYER) is answer
+
+
+@pytest.mark.parametrize(
+    ("scale", "answer"),
+    [
+        ("np.array([tf.sqrt(i / units) for i in range(8)])", Differentiated.UNKNOWN),
+        ("tf.stack([tf.sqrt(i / units) for i in range(8)])", Differentiated.YES),
+    ],
+)
+def test_what_becomes_an_array_is_a_constant_of_the_loss(tmp_path, scale, answer):
+    text = (
+        "import numpy as np\nimport tensorflow as tf\n\n\ndef build(w, units):\n"
+        f"    loss = tf.reduce_sum(w * {scale})\n"
+        "    return tf.compat.v1.train.AdamOptimizer().minimize(loss)\n"
+    )
+    assert taken(tmp_path / "train.py", text) is answer
