@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from gradients_of import taken
 
 from tfnanlint.diagnostics.findings import Differentiated
-from tfnanlint.pipeline import analysis as flow
-from tfnanlint.project import index as project
-from tfnanlint.rule.registry import Rule
-from tfnanlint.syntax.source import Source
 
 HEAD = "import tensorflow as tf\n\n\n"
-
-
-def taken(path, text):
-    """Whether a gradient is taken through the root in a file."""
-    answers = []
-
-    def look(site, here):
-        if here.draft:
-            yield here.remark(site.node, "", None)
-        else:
-            answers.append(site.differentiated)
-
-    path.write_text(text)
-    project.forget()
-    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
-    flow.analyse(Source(str(path), text), [rule])
-    (answer,) = set(answers)
-    return answer
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.dependence import depending_on
+from tfnanlint.gradients.forward import Forward
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
@@ -135,9 +136,22 @@ class Gradients:
         if self._left_out(site.node, site.point):
             return Differentiated.NO
         activity = self.at(site.point)
+        if activity is Differentiated.YES:
+            return self._followed(site)
         if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
             return Differentiated.NO
         return activity
+
+    def _followed(self, site: Site) -> Differentiated:
+        """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where they
+        may, else YES. A draft does not follow them.
+        """
+        if self.interpreter.session.drafting or not hasattr(site.node, "lineno"):
+            return Differentiated.YES
+        forward = Forward(self.interpreter)
+        if not forward.ends(site.node, site.point):
+            return Differentiated.YES
+        return Differentiated.NO if forward.is_certain else Differentiated.UNKNOWN
 
     @property
     def _none_is_taken(self) -> bool:

@@ -566,6 +566,18 @@ def _name_read(top: str, path: str, name: str) -> bool:
     return imports is None or imports.may_be_read(path, name)
 
 
+@lru_cache(maxsize=65536)
+def _files_naming(top: str, attribute: str) -> tuple[tuple[str, ...], bool] | None:
+    """The files of a project in which a word stands, and whether no other may read an attribute of
+    that name; None where the files are too many.
+    """
+    program = _program(top)
+    if program is None:
+        return None
+    are_all = not (program.gets_attributes or program.copies_attributes)
+    return tuple(program.holding(attribute)), are_all
+
+
 @lru_cache(maxsize=2)
 def _imports_of_program(top: str) -> Imports | None:
     from tfnanlint.project.imports import Imports
@@ -716,6 +728,7 @@ _OF_TEXTS = (
     _reached,
     _attribute_read,
     _name_read,
+    _files_naming,
     _imports_of_program,
     _gradients_taken,
     _gradients_of_program,
@@ -738,6 +751,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "reach": _reached,
     "attribute": _attribute_read,
     "name": _name_read,
+    "naming": _files_naming,
     "gradients": _gradients_taken,
     "branch": _never_taken,
 }
@@ -749,6 +763,7 @@ OF_TREE = {
     "reach": "program",
     "attribute": "program",
     "name": "program",
+    "naming": "program",
     "gradients": "program",
     "branch": "program",
 }
@@ -910,6 +925,17 @@ class Project:
         answer = reach.attribute(owner, name)
         self._note(("attribute", top, path, owner, name), answer)
         return answer
+
+    def naming(self, importer: str, attribute: str) -> tuple[tuple[str, ...], bool] | None:
+        """The files around a file in which the name of an attribute stands, itself too, and whether
+        no other reads it, by a name that is computed; None where they are not known: of a package.
+        """
+        path = self._path(importer)
+        if not self.path:
+            return None
+        top = self._ask("around", os.path.dirname(path))
+        is_packaged = self._ask("packaged", os.path.dirname(path), top)
+        return None if is_packaged else self._ask("naming", top, attribute)
 
     def may_read(self, path: str, name: str) -> bool:
         """Whether another file may read a name that a file binds outside of its functions."""

@@ -208,6 +208,22 @@ class Endings:
         path, whole = named[0]
         return path, self._above(whole, node)
 
+    def route(self, node: ast.AST) -> tuple[ast.AST | None, list[tuple[ast.AST, ast.AST]]]:
+        """The expression of a statement that holds a node, and what stands around the node in it as
+        (expression, the part of it that holds the node), outermost first.
+        """
+        whole = next(iter(self._around(node)), None)
+        return whole, self._above(whole, node) if whole is not None else []
+
+    def is_cut(self, whole: ast.AST, node: ast.AST) -> bool:
+        """Whether no gradient comes back to a node from the expression that holds it."""
+        return self._ends(whole, node, CUTS, returned=False)
+
+    def may_train(self, whole: ast.AST, node: ast.AST) -> bool:
+        """Whether the expression around a node takes a gradient of it, or may."""
+        above = self._above(whole, node)
+        return _taken(above) or _differentiated(above)
+
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of
         `calls`, or is `returned`.
