@@ -31,6 +31,11 @@ RETURNED = [
     ("spread", "loss, shown", "log(f'{shown}')", NO),
     ("spread", "loss, shown", "show(shown)", NO),
     ("[spread]", "loss, shown", "print(shown[0])", NO),
+    ("spread", "parts", "loss, shown = parts; print(shown)", NO),
+    ("spread", "parts", "loss = parts[0]; print(parts[1])", NO),
+    ("spread", "parts", "print(parts[0]); optimizer.minimize(parts[1])", YES),
+    ("spread", "parts", "print(parts[-2]); optimizer.minimize(parts[-1])", YES),
+    ("spread", "parts", "for one in parts: optimizer.minimize(one[0])", YES),
     ("spread", "shown, loss", "print(shown)", YES),
     ("spread", "loss, *shown", "print(shown)", YES),
     ("spread", "loss, shown", "keep(shown)", YES),
@@ -42,6 +47,8 @@ RETURNED = [
     ("spread", "loss, shown", "model.regularization = shown", YES),
     ("spread", "loss, shown", "total = tf.losses.absolute_difference(x, shown); print(total)", YES),
     ("spread", "loss, shown", "print(total := shown); optimizer.minimize(total)", YES),
+    ("spread", "loss, shown", "print(shown); return locals()", YES),
+    ("spread", "loss, shown", "for one in [kept]: one.append(shown)", YES),
     ("spread", "loss, shown", "globals()['total'] = shown", YES),
 ]
 FUNCTIONS = """
@@ -125,6 +132,7 @@ Model(x).fit(session, feed)
         ("object", "self.spread", "0", "", NO),
         ("object", "self.spread", "self.spread.numpy()", "", NO),
         ("object", "self.spread", "self.spread", "", YES),
+        ("object", "self.step", "0", "", YES),
         ("object", "self.spread", "0", "train(getattr(model, name))\n", UNKNOWN),
         ("object", "self.spread", "0", "train(model.spread)\n", YES),
         ("tf.keras.Model", "self.spread", "0", "", YES),
@@ -177,3 +185,11 @@ TWO = GRADIENT.format("ThreeInterpolate", "None").replace(
 )
 def test_an_operand_without_a_gradient(tmp_path, registered, answer):
     assert taken(tmp_path / "layers.py", OPS.format(registered=registered)) is answer
+
+
+def test_a_list_under_a_second_name(tmp_path):
+    text = HEAD + (
+        "def loss(x):\n    first = []\n    for group in [first]:\n"
+        "        group.append(tf.sqrt(x))\n    return sum(first)\n"
+    )
+    assert taken(tmp_path / "train.py", text) is YES

@@ -50,6 +50,9 @@ _LEAVING: Final = (
     ast.Await,
 )
 _KEEPING_WORDS: Final = frozenset(("activity_regularizer", "loss_collection"))
+_PLAIN_DECORATORS: Final = GRAPH_DECORATORS | {"staticmethod", "classmethod"}
+# Functions that see the names of the one that calls them.
+_LOOKUPS: Final = frozenset("locals vars eval exec".split())
 _ROOTS: Final = frozenset(("object", "builtins.object"))
 _COLLECTED: Final = "losses"  # a part of the names of functions that keep a loss for later
 
@@ -62,6 +65,7 @@ class Forward:
     def __init__(self, interpreter: Engine):
         self.is_certain = True
         self._interpreter = interpreter
+        self._looked_up: dict[Scope, bool] = {}
         self._seen: set[tuple[ast.AST | str, int | None]] = set()
 
     def ends(self, node: ast.AST, point: Point, element: int | None = None) -> bool:
@@ -70,6 +74,8 @@ class Forward:
             return True
         self._seen.add((node, element))
         if len(self._seen) > _MAX_STEPS or point.over is not None or point.scope.function is None:
+            return False
+        if self._names_itself(point.scope):
             return False
         endings = endings_of(point.scope, point.scope.module)
         whole, above = endings.route(node)
@@ -85,6 +91,14 @@ class Forward:
             if is_end or not self._hands_on(outer, inner, point, whole):
                 return is_end
         return self._goes_on(whole, point, element)
+
+    def _names_itself(self, scope: Scope) -> bool:
+        """Whether a function may read its names by text: `return locals()`."""
+        if scope not in self._looked_up:
+            self._looked_up[scope] = any(
+                type(node) is NAME and node.id in _LOOKUPS for node in nodes_in(scope.node)
+            )
+        return self._looked_up[scope]
 
     # Inside of an expression
 
@@ -113,6 +127,8 @@ class Forward:
         definitions = endings_of(point.scope, point.scope.module).flow.made.get(whole, ())
         if outer is whole and any(one.name == _changed_by(outer) for one in definitions):
             return True  # `steps.append(x)`
+        if self._interpreter.targets(outer, point):
+            return False
         name = self._interpreter.resolve(outer.func, point) or ""
         family, _, rest = name.partition(".")
         is_known = family in _ARRAYS or is_tensorflow(name) or rest in _GATHERING
@@ -137,8 +153,10 @@ class Forward:
             if definition is not None:
                 return self._definition_ends(definition, point, None)
             return self._attribute_ends(target, point)
+        if whole in endings.flow.kept:
+            return self._attribute_ends(endings.flow.kept[whole], point)
         definitions = endings.flow.made.get(whole, ())
-        if unpacked:
+        if not all(one.is_alone for one in definitions):
             element = None
         return bool(definitions) and all(
             [self._definition_ends(one, point, element) for one in definitions]
@@ -154,6 +172,8 @@ class Forward:
         """Whether all ends that the calls of the function of a scope give."""
         interpreter, function = self._interpreter, scope.function
         if function is None or scope.yields or isinstance(function.node, ast.Lambda):
+            return False
+        if not _PLAIN_DECORATORS.issuperset(function.decorators):
             return False
         if not interpreter.session.sees_callers or interpreter.escapes(function):
             return False
@@ -188,16 +208,17 @@ class Forward:
             return True
         self._seen.add((key, None))
         modules = self._modules_with(target.attr, point.scope.module)
-        return modules is not None and all(
-            self.ends(node, where)
-            for module in modules
+        reads = [
+            (node, where)
+            for module in modules or ()
             for row in module.source.rows_with(key)
             for expression, where in module.expressions(row, self._interpreter)
             for node in nodes_in(expression)
             if type(node) is ATTRIBUTE
             and node.attr == target.attr
             and isinstance(node.ctx, ast.Load)
-        )
+        ]
+        return bool(reads) and all(self.ends(node, where) for node, where in reads)
 
     def _is_known(self, owner: ClassObject) -> bool:
         """Whether all code of a class and of what it inherits from is part of the program."""

@@ -66,13 +66,14 @@ class FlowGraph:
     `made` has the definitions that an expression is given to, if the statement does nothing else
     with it: not for `self.loss = loss = f(x)`. What is added to a list that is made here or put
     into it is given to the definitions of its name: `steps.append(f(x))`, `parts["loss"] = f(x)`.
-    `unpacked` has the targets, one for each element: of `loss, self.rate = f(x)`. `parameters` are
-    the definitions that calls give a value.
+    `unpacked` has the targets, one for each element: of `loss, self.rate = f(x)`; `kept` the only
+    target, where that is an attribute. `parameters` are the definitions that calls give a value.
     """
 
     def __init__(self, body: ast.AST):
         self.made: dict[Any, list[Definition]] = {}
         self.unpacked: dict[Any, list[tuple[Any, Definition | None]]] = {}
+        self.kept: dict[Any, ast.Attribute] = {}
         self.parameters: dict[str, Definition] = {}
         self.definitions: dict[str, list[Definition]] = {}
         self._captured: dict[str, list[Use]] = {}
@@ -129,7 +130,8 @@ class FlowGraph:
         reaching = self._read(node.value, reaching)
         targets = node.targets if type(node) is ast.Assign else [node.target]
         reaching = self._give(targets, node.value, reaching)
-        self._unpack(targets, node.value)
+        if len(targets) == 1:
+            self._unpack(targets[0], node.value)
         return reaching
 
     def _augmented(self, node: ast.AugAssign, reaching: Reaching) -> Reaching:
@@ -152,15 +154,17 @@ class FlowGraph:
                     plain = plain and bool(held)
         if plain:
             self.made[whole] = definitions
-            if len(targets) == 1 and type(targets[0]) is NAME:
-                definitions[0].is_alone = True
         return reaching
 
-    def _unpack(self, targets: list[Any], whole: Any) -> None:
-        """Note which target is given which element of an expression."""
-        elements = targets[0].elts if type(targets[0]) in SEQUENCES else []
-        if len(targets) == 1 and elements and not any(type(one) is ast.Starred for one in elements):
-            self.unpacked[whole] = [(one, self._by_target.get(one)) for one in elements]
+    def _unpack(self, target: Any, whole: Any) -> None:
+        """Note what is given each element of an expression, or all of it."""
+        kind = type(target)
+        if kind is NAME and whole in self.made:
+            self.made[whole][0].is_alone = True
+        elif kind is ast.Attribute:
+            self.kept[whole] = target
+        elif kind in SEQUENCES and not any(type(one) is ast.Starred for one in target.elts):
+            self.unpacked[whole] = [(one, self._by_target.get(one)) for one in target.elts]
 
     def _define(self, target: Any, name: str, whole: Any, reaching: Reaching) -> Definition:
         """A definition, that takes the place of those before it."""
