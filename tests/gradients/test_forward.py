@@ -49,12 +49,19 @@ RETURNED = [
     ("spread", "loss, shown", "print(total := shown); optimizer.minimize(total)", YES),
     ("spread", "loss, shown", "print(shown); return locals()", YES),
     ("spread", "loss, shown", "for one in [kept]: one.append(shown)", YES),
+    ("spread", "loss, shown", "sums = kept; sums += [shown]; print(sums)", YES),
+    ("spread", "loss, shown", "print(scalar(shown))", YES),
+    ("spread", "loss, shown", "print(model.scalar)(shown)", YES),
     ("spread", "loss, shown", "globals()['total'] = shown", YES),
 ]
 FUNCTIONS = """
 
 def show(value):
     print("spread", value)
+
+
+def scalar(value):
+    return tf.compat.v1.train.AdamOptimizer().minimize(value)
 
 
 def keep(value):

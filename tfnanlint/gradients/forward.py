@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _MAX_STEPS: Final = 200  # expressions that one value is followed through
 # What gives a number or a text that no gradient leads back from.
-_SHOWING: Final = SUMMARIES | PRINTS | frozenset("float format item tolist str repr".split())
+_SHOWING: Final = SUMMARIES | PRINTS | frozenset("float format str repr".split())
+_NUMBERS: Final = ("item", "tolist")
 _ARRAYS: Final = ("np", "math")
 # Functions of Python that give what they are given, or something made of it.
 _GATHERING: Final = frozenset(
@@ -83,6 +84,8 @@ class Forward:
             return False
         if endings.is_cut(whole, node):
             return True
+        if whole in endings.flow.augmented and any(map(_lists, above)):
+            return False  # a list may have other names
         for outer, inner in reversed(above):
             if element is not None and _chosen(outer, inner) not in (None, element):
                 return True
@@ -108,9 +111,11 @@ class Forward:
         """
         if type(outer) is ast.FormattedValue:
             return True
+        if type(outer) is ATTRIBUTE:
+            return outer.attr in _NUMBERS
         if type(outer) is not CALL or inner is outer.func:
             return False
-        if leaf(outer.func) in _SHOWING or has_no_gradient(outer, inner, point):
+        if self._shows(outer, point) or has_no_gradient(outer, inner, point):
             return True
         functions = [target for target, _, _ in targets(self._interpreter, outer, point)]
         return bool(functions) and all(
@@ -119,6 +124,15 @@ class Forward:
                 for function in functions
             ]
         )
+
+    def _shows(self, call: ast.Call, point: Point) -> bool:
+        """Whether a call shows what it is given, or makes a number or a text of it."""
+        if leaf(call.func) not in _SHOWING:
+            return False
+        if type(call.func) is ATTRIBUTE:
+            return not self._interpreter.targets(call, point)
+        name = self._interpreter.resolve(call.func, point) or ""
+        return is_tensorflow(name) or name.startswith("builtins.")
 
     def _hands_on(self, outer: ast.AST, inner: ast.AST, point: Point, whole: ast.AST) -> bool:
         """Whether an expression does nothing with a part but give what it makes of it."""
@@ -266,6 +280,11 @@ def _changed_by(call: ast.Call) -> str:
     """`steps` of `steps.append(x)`."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     return owner.id if isinstance(owner, ast.Name) else ""
+
+
+def _lists(around: tuple[ast.AST, ast.AST]) -> bool:
+    """Whether an expression around a part makes a list of it, or may."""
+    return isinstance(around[0], (ast.List, ast.Tuple, ast.ListComp, ast.Call))
 
 
 def _place(outer: ast.AST, inner: ast.AST) -> int | None:

@@ -67,13 +67,15 @@ class FlowGraph:
     with it: not for `self.loss = loss = f(x)`. What is added to a list that is made here or put
     into it is given to the definitions of its name: `steps.append(f(x))`, `parts["loss"] = f(x)`.
     `unpacked` has the targets, one for each element: of `loss, self.rate = f(x)`; `kept` the only
-    target, where that is an attribute. `parameters` are the definitions that calls give a value.
+    target, where that is an attribute. `augmented` are the expressions of `x += y`, `parameters`
+    the definitions that calls give a value.
     """
 
     def __init__(self, body: ast.AST):
         self.made: dict[Any, list[Definition]] = {}
         self.unpacked: dict[Any, list[tuple[Any, Definition | None]]] = {}
         self.kept: dict[Any, ast.Attribute] = {}
+        self.augmented: set[Any] = set()
         self.parameters: dict[str, Definition] = {}
         self.definitions: dict[str, list[Definition]] = {}
         self._captured: dict[str, list[Use]] = {}
@@ -136,6 +138,7 @@ class FlowGraph:
 
     def _augmented(self, node: ast.AugAssign, reaching: Reaching) -> Reaching:
         whole = getattr(node, "combined", node.value)
+        self.augmented.add(whole)
         reaching = self._read(whole, reaching)
         return self._give([node.target], whole, reaching)
 
