@@ -74,3 +74,28 @@ def test_what_becomes_an_array_is_a_constant_of_the_loss(tmp_path, scale, answer
         "    return tf.compat.v1.train.AdamOptimizer().minimize(loss)\n"
     )
     assert taken(tmp_path / "train.py", text) is answer
+
+
+LOADED = (
+    "from layers import Root\n\nmodel = tf.keras.Sequential([Root()])\nmodel.load_weights('w')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "more", "answer"),
+    [
+        ("print(model.predict(x))\n", "", Differentiated.NO),
+        ("print(model.predict(x))\n", "import layers\n\nlayers.model.fit(x)\n", Differentiated.YES),
+        (
+            "print(model.predict(x))\n",
+            "from main import model\n\nmodel.fit(x)\n",
+            Differentiated.YES,
+        ),
+        ("model.fit(x, y)\n", "", Differentiated.YES),
+        ("train(model)\n", "def train(model):\n    model.fit(x, y)\n", Differentiated.YES),
+    ],
+)
+def test_a_layer_of_a_model_that_only_predicts(tmp_path, used, more, answer):
+    (tmp_path / "main.py").write_text("import tensorflow as tf\n" + LOADED + used)
+    (tmp_path / "other.py").write_text(more)
+    assert taken(tmp_path / "layers.py", LAYER) is answer

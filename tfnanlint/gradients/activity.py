@@ -137,7 +137,7 @@ class Gradients:
             return Differentiated.NO
         activity = self.at(site.point)
         if activity is Differentiated.YES:
-            return self._followed(site)
+            return Differentiated.NO if self._none_is_taken else self._followed(site)
         if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
             return Differentiated.NO
         return activity
