@@ -200,3 +200,41 @@ def test_a_list_under_a_second_name(tmp_path):
         "        group.append(tf.sqrt(x))\n    return sum(first)\n"
     )
     assert taken(tmp_path / "train.py", text) is YES
+
+
+HOOK = (
+    HEAD
+    + """\
+def spread_loss(x):
+    return tf.sqrt(tf.reduce_sum(x))
+
+
+def model_fn(features):
+    spread = spread_loss(features)
+    {before}
+
+    class Log(tf.train.SessionRunHook):
+        def before_run(self, context{default}):
+            return {run}
+
+    return Log()
+
+
+model_fn(x)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "default", "run", "answer"),
+    [
+        ("tf.summary.scalar('spread', spread)", "", "tf.train.SessionRunArgs([spread])", NO),
+        ("tf.summary.scalar('spread', spread)", "", "optimizer.minimize(spread)", YES),
+        ("tf.summary.scalar('spread', spread)", "", "spread", YES),
+        ("tf.summary.scalar('spread', spread)", ", x=spread", "tf.train.SessionRunArgs([x])", YES),
+        ("optimizer.minimize(spread)", "", "tf.train.SessionRunArgs([spread])", YES),
+    ],
+)
+def test_what_a_function_inside_reads(tmp_path, before, default, run, answer):
+    text = HOOK.format(before=before, default=default, run=run)
+    assert taken(tmp_path / "train.py", text) is answer

@@ -22,7 +22,7 @@ from tfnanlint.gradients.custom_ops import has_no_gradient
 from tfnanlint.interp.callgraph.callers import targets
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS, SINKS, SUMMARIES
 from tfnanlint.ops.names import is_tensorflow
-from tfnanlint.program.flowgraph import Definition
+from tfnanlint.program.flowgraph import Definition, Use
 from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.scope import Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -54,6 +54,7 @@ _KEEPING_WORDS: Final = frozenset(("activity_regularizer", "loss_collection"))
 _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | {"staticmethod", "classmethod"}
 # Functions that see the names of the one that calls them.
 _LOOKUPS: Final = frozenset("locals vars eval exec".split())
+_BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 _ROOTS: Final = frozenset(("object", "builtins.object"))
 _COLLECTED: Final = "losses"  # a part of the names of functions that keep a loss for later
 
@@ -180,7 +181,22 @@ class Forward:
         flow = endings_of(point.scope, point.scope.module).flow
         if flow.outer(definition.name) or not (definition.uses or definition.is_dead):
             return False
-        return all(self.ends(use.node, point, element) for use in definition.uses)
+        return all(self._use_ends(use, point, element) for use in definition.uses)
+
+    def _use_ends(self, use: Use, point: Point, element: int | None) -> bool:
+        """Whether all ends that a use of a name gives: of what a function inside reads, there."""
+        if type(use.whole) not in _BODIES:
+            return self.ends(use.node, point, element)
+        if not hasattr(use.node, "lineno"):
+            return False  # assigned there
+        places = [
+            where
+            for expression, where in point.scope.module.expressions(
+                use.node.lineno, self._interpreter
+            )
+            if use.node in nodes_in(expression)
+        ]
+        return bool(places) and all(self.ends(use.node, where, element) for where in places)
 
     def _result_ends(self, scope: Scope, element: int | None) -> bool:
         """Whether all ends that the calls of the function of a scope give."""

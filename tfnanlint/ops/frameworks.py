@@ -174,6 +174,8 @@ KEEPING_OPS: Final = frozenset(("losses", "summary", "debugging", "Variable", "P
 REPORTS: Final = SUMMARIES | frozenset(
     "update_state print log info debug warning add_scalar add_scalars".split()
 )
+# By which a hook of a session says what to fetch beside a step.
+FETCHES: Final = "SessionRunArgs"
 PREDICT_METHODS: Final = ("predict", "predict_on_batch")
 
 # Optimizers.

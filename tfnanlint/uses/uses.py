@@ -16,7 +16,7 @@ from tfnanlint.conventions.roles import (
     makes_object,
     takes_training_step,
 )
-from tfnanlint.ops.frameworks import PREDICT_METHODS, SINKS, SUMMARIES
+from tfnanlint.ops.frameworks import FETCHES, PREDICT_METHODS, SINKS, SUMMARIES
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
@@ -775,7 +775,9 @@ def _dtypes_of_cast(call: ast.Call) -> list[str]:
 
 
 def _fetched(call: ast.Call) -> bool:
-    """`session.run(x)`: out of the graph, and back only as a number."""
+    """`session.run(x)`, `SessionRunArgs(x)`: out of the graph, and back only as a number."""
+    if leaf(call.func) == FETCHES:
+        return True
     return (
         isinstance(call.func, ast.Attribute)
         and call.func.attr == "run"
@@ -817,5 +819,5 @@ def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     return any(
         makes_object(name) and not is_untrained_class(name) or takes_training_step(name)
         for name in called
-        if name not in _STARTED
+        if name not in _STARTED and name != FETCHES
     )
