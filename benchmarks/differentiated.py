@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Random sites at which the engine says whether a gradient is taken: differentiated.py FOLDER...
-[--sample N --seed S --each N] [--answers FILE]
+[--sample N --seed S --each N] [--decided] [--answers FILE]
 
 Each FOLDER is one repository. A site is a logarithm, root, norm, division, power, exponential or
 arc function of a tensor. Printed is where each stands, for a reader who judges against the code of
 the repository; what the engine says goes to the file of answers and is not shown. `unknown` is
-drawn too, and told apart in the answers.
+drawn too, and told apart in the answers, unless only what is `--decided` is asked for.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--each", type=int, default=2, help="at most so many sites a repository")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--decided", action="store_true", help="draw no unknown ones")
     parser.add_argument("--answers", type=pathlib.Path, required=True)
     args = parser.parse_args()
     gc.disable()
     chance = random.Random(args.seed)
     drawn = []
     for folder in args.folders:
-        of_folder = sites_of(folder)
+        of_folder = [site for site in sites_of(folder) if not args.decided or site[3] != "unknown"]
         drawn += chance.sample(of_folder, min(args.each, len(of_folder)))
     drawn = chance.sample(drawn, min(args.sample, len(drawn)))
     with args.answers.open("w", encoding="utf-8") as answers:

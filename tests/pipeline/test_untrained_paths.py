@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from gradients_of import taken
 
 from tfnanlint.diagnostics.findings import Differentiated
-from tfnanlint.pipeline import analysis as flow
-from tfnanlint.project import index as project
-from tfnanlint.rule.registry import Rule
-from tfnanlint.syntax.source import Source
 
 HEAD = "import tensorflow as tf\n\n\n"
-
-
-def taken(path, text):
-    """Whether a gradient is taken through the root in a file."""
-    answers = []
-
-    def look(site, here):
-        if here.draft:
-            yield here.remark(site.node, "", None)
-        else:
-            answers.append(site.differentiated)
-
-    path.write_text(text)
-    project.forget()
-    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
-    flow.analyse(Source(str(path), text), [rule])
-    (answer,) = set(answers)
-    return answer
 
 
 @pytest.mark.parametrize(
@@ -60,3 +39,63 @@ def test_a_metric_that_is_a_part_of_the_loss(tmp_path, loss, answer):
     text = HEAD + "def root(y, p):\n    return tf.sqrt(y - p)\n\n\n" + loss
     text += "\n\nmodel.compile(loss=loss, metrics=[root])\nmodel.fit(x, y)\n"
     assert taken(tmp_path / "train.py", text) is answer
+
+
+LAYER = (
+    HEAD
+    + "class Root(tf.keras.layers.Layer):\n    def call(self, x):\n        return tf.sqrt(x)\n\n\n"
+)
+STEP = (
+    "from layers import Root\n\nmodel = tf.keras.Sequential([{}])\nmodel.compile(loss='mse')\n"
+    "model.fit(x, y)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "answer"),
+    [("Root()", Differentiated.YES), ("tf.keras.layers.Dense(2)", Differentiated.UNKNOWN)],
+)
+def test_what_the_program_never_runs(tmp_path, used, answer):
+    (tmp_path / "train.py").write_text("import tensorflow as tf\n" + STEP.format(used))
+    assert taken(tmp_path / "layers.py", LAYER) is answer
+
+
+@pytest.mark.parametrize(
+    ("scale", "answer"),
+    [
+        ("np.array([tf.sqrt(i / units) for i in range(8)])", Differentiated.UNKNOWN),
+        ("tf.stack([tf.sqrt(i / units) for i in range(8)])", Differentiated.YES),
+    ],
+)
+def test_what_becomes_an_array_is_a_constant_of_the_loss(tmp_path, scale, answer):
+    text = (
+        "import numpy as np\nimport tensorflow as tf\n\n\ndef build(w, units):\n"
+        f"    loss = tf.reduce_sum(w * {scale})\n"
+        "    return tf.compat.v1.train.AdamOptimizer().minimize(loss)\n"
+    )
+    assert taken(tmp_path / "train.py", text) is answer
+
+
+LOADED = (
+    "from layers import Root\n\nmodel = tf.keras.Sequential([Root()])\nmodel.load_weights('w')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "more", "answer"),
+    [
+        ("print(model.predict(x))\n", "", Differentiated.NO),
+        ("print(model.predict(x))\n", "import layers\n\nlayers.model.fit(x)\n", Differentiated.YES),
+        (
+            "print(model.predict(x))\n",
+            "from main import model\n\nmodel.fit(x)\n",
+            Differentiated.YES,
+        ),
+        ("model.fit(x, y)\n", "", Differentiated.YES),
+        ("train(model)\n", "def train(model):\n    model.fit(x, y)\n", Differentiated.YES),
+    ],
+)
+def test_a_layer_of_a_model_that_only_predicts(tmp_path, used, more, answer):
+    (tmp_path / "main.py").write_text("import tensorflow as tf\n" + LOADED + used)
+    (tmp_path / "other.py").write_text(more)
+    assert taken(tmp_path / "layers.py", LAYER) is answer

@@ -13,6 +13,7 @@ from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.dependence import depending_on
+from tfnanlint.gradients.forward import Forward
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
@@ -94,7 +95,27 @@ class Gradients:
         self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
-        """`stopped`: the site stands inside a call of stop_gradient."""
+        """Whether a gradient is taken through a site; UNKNOWN where the program never runs it.
+        `stopped`: the site stands inside a call of stop_gradient.
+        """
+        activity = self._of_run(site, stopped)
+        if activity is Differentiated.YES and self._is_never_run(site):
+            return Differentiated.UNKNOWN
+        return activity
+
+    def _is_never_run(self, site: Site) -> bool:
+        """Whether the program of the file never runs a site that stands in it. A draft does not ask
+        for it.
+        """
+        return (
+            not self.interpreter.session.drafting
+            and hasattr(site.node, "lineno")
+            and (site.point is None or site.point.module is self.module)
+            and bool(self.interpreter.unreached(self.module, site.node.lineno))
+        )
+
+    def _of_run(self, site: Site, stopped: bool) -> Differentiated:
+        """Whether a gradient is taken through a site that is run."""
         if (
             stopped
             or site.library in _PLAIN
@@ -116,9 +137,22 @@ class Gradients:
         if self._left_out(site.node, site.point):
             return Differentiated.NO
         activity = self.at(site.point)
+        if activity is Differentiated.YES:
+            return Differentiated.NO if self._none_is_taken else self._followed(site)
         if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
             return Differentiated.NO
         return activity
+
+    def _followed(self, site: Site) -> Differentiated:
+        """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where they
+        may, else YES. A draft does not follow them.
+        """
+        if self.interpreter.session.drafting or not hasattr(site.node, "lineno"):
+            return Differentiated.YES
+        forward = Forward(self.interpreter)
+        if not forward.ends(site.node, site.point):
+            return Differentiated.YES
+        return Differentiated.NO if forward.is_certain else Differentiated.UNKNOWN
 
     @property
     def _none_is_taken(self) -> bool:
@@ -678,7 +712,7 @@ class Gradients:
                 continue
             seen.add(id(origin))
             if (
-                origin.op.name in ("tf.stop_gradient",)
+                origin.op.name in ("tf.stop_gradient", "np.array")
                 or taped
                 and not recorded_at(origin.point, scope)
             ):

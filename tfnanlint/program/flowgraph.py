@@ -66,10 +66,17 @@ class FlowGraph:
     `made` has the definitions that an expression is given to, if the statement does nothing else
     with it: not for `self.loss = loss = f(x)`. What is added to a list that is made here or put
     into it is given to the definitions of its name: `steps.append(f(x))`, `parts["loss"] = f(x)`.
+    `unpacked` has the targets, one for each element: of `loss, self.rate = f(x)`; `kept` the only
+    target, where that is an attribute. `augmented` are the expressions of `x += y`, `parameters`
+    the definitions that calls give a value.
     """
 
     def __init__(self, body: ast.AST):
         self.made: dict[Any, list[Definition]] = {}
+        self.unpacked: dict[Any, list[tuple[Any, Definition | None]]] = {}
+        self.kept: dict[Any, ast.Attribute] = {}
+        self.augmented: set[Any] = set()
+        self.parameters: dict[str, Definition] = {}
         self.definitions: dict[str, list[Definition]] = {}
         self._captured: dict[str, list[Use]] = {}
         self._outside = declared(body, ast.Global) | declared(body, ast.Nonlocal)
@@ -78,10 +85,21 @@ class FlowGraph:
         self._by_target: dict[Any, Definition] = {}
         self._made_in_order: list[Definition] = []
         self._seen: set[tuple[int, int]] = set()
-        self._block(getattr(body, "body", ()), {})
+        self._block(getattr(body, "body", ()), self._receive(getattr(body, "args", None)))
         for name, uses in self._captured.items():
             for definition in self.definitions.get(name, ()):
                 definition.uses += uses
+
+    def _receive(self, arguments: ast.arguments | None) -> Reaching:
+        """The definitions of the parameters of a function."""
+        reaching: Reaching = {}
+        if arguments is None:
+            return reaching
+        rest = [arguments.vararg, arguments.kwarg]
+        for node in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest):
+            if node is not None:
+                self.parameters[node.arg] = self._define(node, node.arg, None, reaching)
+        return reaching
 
     def outer(self, name: str) -> bool:
         """Whether a name belongs to a body around this one."""
@@ -113,10 +131,14 @@ class FlowGraph:
             return reaching
         reaching = self._read(node.value, reaching)
         targets = node.targets if type(node) is ast.Assign else [node.target]
-        return self._give(targets, node.value, reaching)
+        reaching = self._give(targets, node.value, reaching)
+        if len(targets) == 1:
+            self._unpack(targets[0], node.value)
+        return reaching
 
     def _augmented(self, node: ast.AugAssign, reaching: Reaching) -> Reaching:
         whole = getattr(node, "combined", node.value)
+        self.augmented.add(whole)
         reaching = self._read(whole, reaching)
         return self._give([node.target], whole, reaching)
 
@@ -135,9 +157,17 @@ class FlowGraph:
                     plain = plain and bool(held)
         if plain:
             self.made[whole] = definitions
-            if len(targets) == 1 and type(targets[0]) is NAME:
-                definitions[0].is_alone = True
         return reaching
+
+    def _unpack(self, target: Any, whole: Any) -> None:
+        """Note what is given each element of an expression, or all of it."""
+        kind = type(target)
+        if kind is NAME and whole in self.made:
+            self.made[whole][0].is_alone = True
+        elif kind is ast.Attribute:
+            self.kept[whole] = target
+        elif kind in SEQUENCES and not any(type(one) is ast.Starred for one in target.elts):
+            self.unpacked[whole] = [(one, self._by_target.get(one)) for one in target.elts]
 
     def _define(self, target: Any, name: str, whole: Any, reaching: Reaching) -> Definition:
         """A definition, that takes the place of those before it."""

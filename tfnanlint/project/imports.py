@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Final
 
 from tfnanlint.project.outline_entries import Import
 from tfnanlint.project.programs import INIT, Program, stem_of, words_of
+
+_MAX_READERS: Final = 200  # files that import a file, also through others
 
 
 class Imports:
@@ -45,6 +48,22 @@ class Imports:
             if len(reached) > limit:
                 return None
         return reached
+
+    def may_be_read(self, path: str, name: str) -> bool:
+        """Whether another file may read a name that a file binds outside of its functions: one that
+        may import the file, or import that, and names it or finds names by text.
+        """
+        program = self._program
+        if program.finds_any or program.may_find(path):
+            return True
+        importers = self.all_importers(path, _MAX_READERS)
+        if importers is None:
+            return True
+        others = importers - {path}
+        if not others:
+            return False
+        by_text = program.looks_up or program.gets_attributes or program.copies_attributes
+        return by_text or not others.isdisjoint(program.holding(name))
 
     def _find_importers(self, path: str) -> Iterator[str]:
         for importer in self._program.may_import(stem_of(path)):

@@ -33,6 +33,7 @@ Module = Any  # a `module.Module`, which knows its project
 
 if TYPE_CHECKING:
     from tfnanlint.project.gradients_taken import GradientsTaken
+    from tfnanlint.project.imports import Imports
     from tfnanlint.project.outlines import Outline
     from tfnanlint.project.programs import Program
     from tfnanlint.project.reach import Reach
@@ -559,6 +560,33 @@ def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
 
 
 @lru_cache(maxsize=65536)
+def _name_read(top: str, path: str, name: str) -> bool:
+    """Whether another file may read a name that a file binds outside of its functions."""
+    imports = None if _is_part_of_package(path, top) else _imports_of_program(top)
+    return imports is None or imports.may_be_read(path, name)
+
+
+@lru_cache(maxsize=65536)
+def _files_naming(top: str, attribute: str) -> tuple[tuple[str, ...], bool] | None:
+    """The files of a project in which a word stands, and whether no other may read an attribute of
+    that name; None where the files are too many.
+    """
+    program = _program(top)
+    if program is None:
+        return None
+    are_all = not (program.gets_attributes or program.copies_attributes)
+    return tuple(program.holding(attribute)), are_all
+
+
+@lru_cache(maxsize=2)
+def _imports_of_program(top: str) -> Imports | None:
+    from tfnanlint.project.imports import Imports
+
+    program = _program(top)
+    return Imports(program) if program is not None else None
+
+
+@lru_cache(maxsize=65536)
 def _gradients_taken(top: str, path: str) -> str:
     """Whether the program of a project takes a gradient of what a file computes."""
     program = None if _is_part_of_package(path, top) else _program(top)
@@ -699,6 +727,9 @@ _OF_TEXTS = (
     _is_packaged,
     _reached,
     _attribute_read,
+    _name_read,
+    _files_naming,
+    _imports_of_program,
     _gradients_taken,
     _gradients_of_program,
     _never_taken,
@@ -719,6 +750,8 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "half": _half_once,
     "reach": _reached,
     "attribute": _attribute_read,
+    "name": _name_read,
+    "naming": _files_naming,
     "gradients": _gradients_taken,
     "branch": _never_taken,
 }
@@ -729,6 +762,8 @@ OF_TREE = {
     "half": "tree",
     "reach": "program",
     "attribute": "program",
+    "name": "program",
+    "naming": "program",
     "gradients": "program",
     "branch": "program",
 }
@@ -894,6 +929,24 @@ class Project:
         answer = reach.attribute(owner, name)
         self._note(("attribute", top, path, owner, name), answer)
         return answer
+
+    def naming(self, importer: str, attribute: str) -> tuple[tuple[str, ...], bool] | None:
+        """The files around a file in which the name of an attribute stands, itself too, and whether
+        no other reads it, by a name that is computed; None where they are not known: of a package.
+        """
+        path = self._path(importer)
+        if not self.path:
+            return None
+        top = self._ask("around", os.path.dirname(path))
+        is_packaged = self._ask("packaged", os.path.dirname(path), top)
+        return None if is_packaged else self._ask("naming", top, attribute)
+
+    def may_read(self, path: str, name: str) -> bool:
+        """Whether another file may read a name that a file binds outside of its functions."""
+        path = self._path(path)
+        if not self.path:
+            return False  # text that stands in no file
+        return bool(self._ask("name", self._ask("around", os.path.dirname(path)), path, name))
 
     def takes_no_gradient(self, source: Source) -> bool:
         """Whether the program around the linted source takes no gradient of what it computes."""

@@ -16,7 +16,7 @@ from tfnanlint.conventions.roles import (
     makes_object,
     takes_training_step,
 )
-from tfnanlint.ops.frameworks import PREDICT_METHODS, SINKS, SUMMARIES
+from tfnanlint.ops.frameworks import FETCHES, PREDICT_METHODS, SINKS, SUMMARIES
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
@@ -208,6 +208,22 @@ class Endings:
         path, whole = named[0]
         return path, self._above(whole, node)
 
+    def route(self, node: ast.AST) -> tuple[ast.AST | None, list[tuple[ast.AST, ast.AST]]]:
+        """The expression of a statement that holds a node, and what stands around the node in it as
+        (expression, the part of it that holds the node), outermost first.
+        """
+        whole = next(iter(self._around(node)), None)
+        return whole, self._above(whole, node) if whole is not None else []
+
+    def is_cut(self, whole: ast.AST, node: ast.AST) -> bool:
+        """Whether no gradient comes back to a node from the expression that holds it."""
+        return self._ends(whole, node, CUTS, returned=False)
+
+    def may_train(self, whole: ast.AST, node: ast.AST) -> bool:
+        """Whether the expression around a node takes a gradient of it, or may."""
+        above = self._above(whole, node)
+        return _taken(above) or _differentiated(above)
+
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of
         `calls`, or is `returned`.
@@ -396,6 +412,17 @@ class Endings:
                 queue += definitions
         return True
 
+    def names(self, node: ast.AST) -> set[str]:
+        """The names that hold what an expression gives, or something made of it."""
+        queue = [definition for whole in self._around(node) for definition in self._made(whole)]
+        held: set[Definition] = set()
+        while queue:
+            definition = queue.pop()
+            if definition not in held:
+                held.add(definition)
+                queue += [made for use in definition.uses for made in self._made(use.whole)]
+        return {definition.name for definition in held}
+
     def becomes_half(self, node: ast.AST) -> bool:
         """Whether a cast makes float16 of what an expression gives, or of something made of it."""
         around = self._around(node)
@@ -537,12 +564,12 @@ def _leads_into(
     node: ast.AST, point: Point, interpreter: Engine, calls: frozenset[str], depth: int
 ) -> bool:
     scope = point.scope
-    is_script = scope.parent is None and calls is PRINTS  # its names are hardly read elsewhere
+    is_script = scope.parent is None and calls is PRINTS
     if point.over is not None or scope.function is None and not is_script:
         return False
     endings = endings_of(scope, scope.module)
     if endings.only_into(node, calls):
-        return True
+        return not is_script or not _is_read_elsewhere(endings.names(node), scope.module)
     if (
         depth == 0
         or scope.function is None
@@ -556,6 +583,12 @@ def _leads_into(
     return bool(call_sites) and all(
         _leads_into(call, where, interpreter, calls, depth - 1) for call, where in call_sites
     )
+
+
+def _is_read_elsewhere(names: set[str], module: Module) -> bool:
+    """Whether another file of the project may read some names of a file."""
+    project, path = module.project, module.source.path
+    return project is not None and any([project.may_read(path, name) for name in sorted(names)])
 
 
 def calls_of(function: Function, interpreter: Engine) -> list[tuple[ast.Call, Point]]:
@@ -742,7 +775,9 @@ def _dtypes_of_cast(call: ast.Call) -> list[str]:
 
 
 def _fetched(call: ast.Call) -> bool:
-    """`session.run(x)`: out of the graph, and back only as a number."""
+    """`session.run(x)`, `SessionRunArgs(x)`: out of the graph, and back only as a number."""
+    if leaf(call.func) == FETCHES:
+        return True
     return (
         isinstance(call.func, ast.Attribute)
         and call.func.attr == "run"
@@ -784,5 +819,5 @@ def _taken(above: list[tuple[ast.AST, ast.AST]]) -> bool:
     return any(
         makes_object(name) and not is_untrained_class(name) or takes_training_step(name)
         for name in called
-        if name not in _STARTED
+        if name not in _STARTED and name != FETCHES
     )

@@ -1,0 +1,240 @@
+"""Whether a gradient is taken of what functions hand on: elements of tuples, attributes, arguments."""
+
+from __future__ import annotations
+
+import pytest
+from gradients_of import taken
+
+from tfnanlint.diagnostics.findings import Differentiated
+
+NO, YES, UNKNOWN = Differentiated.NO, Differentiated.YES, Differentiated.UNKNOWN
+HEAD = "import tensorflow as tf\n\n\n"
+FORWARD = (
+    HEAD
+    + """\
+def forward(model, x):
+    y = model(x)
+    spread = {spread}
+    return tf.reduce_mean(y), {returned}
+
+
+def step(model, x, optimizer):
+    with tf.GradientTape() as tape:
+        {targets} = forward(model, x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.weights))
+    {rest}
+"""
+)
+RETURNED = [
+    ("spread", "loss, shown", "print(shown)", NO),
+    ("spread", "loss, shown", "tf.summary.scalar('spread', shown * 2.0)", NO),
+    ("spread", "loss, shown", "log(f'{shown}')", NO),
+    ("spread", "loss, shown", "show(shown)", NO),
+    ("[spread]", "loss, shown", "print(shown[0])", NO),
+    ("spread", "parts", "loss, shown = parts; print(shown)", NO),
+    ("spread", "parts", "loss = parts[0]; print(parts[1])", NO),
+    ("spread", "parts", "print(parts[0]); optimizer.minimize(parts[1])", YES),
+    ("spread", "parts", "print(parts[-2]); optimizer.minimize(parts[-1])", YES),
+    ("spread", "parts", "for one in parts: optimizer.minimize(one[0])", YES),
+    ("spread", "shown, loss", "print(shown)", YES),
+    ("spread", "loss, *shown", "print(shown)", YES),
+    ("spread", "loss, shown", "keep(shown)", YES),
+    ("spread", "loss, shown", "minimize(optimizer, shown)", YES),
+    ("spread", "loss, shown", "optimizer.minimize(loss=shown)", YES),
+    ("spread", "loss, shown", "[optimizer.minimize(one) for one in [shown]]", YES),
+    ("spread", "loss, shown", "later = lambda: shown; optimizer.minimize(later)", YES),
+    ("spread", "loss, shown", "setattr(model, 'regularization', shown)", YES),
+    ("spread", "loss, shown", "model.regularization = shown", YES),
+    ("spread", "loss, shown", "total = tf.losses.absolute_difference(x, shown); print(total)", YES),
+    ("spread", "loss, shown", "print(total := shown); optimizer.minimize(total)", YES),
+    ("spread", "loss, shown", "print(shown); return locals()", YES),
+    ("spread", "loss, shown", "for one in [kept]: one.append(shown)", YES),
+    ("spread", "loss, shown", "sums = kept; sums += [shown]; print(sums)", YES),
+    ("spread", "loss, shown", "print(scalar(shown))", YES),
+    ("spread", "loss, shown", "print(model.scalar)(shown)", YES),
+    ("spread", "loss, shown", "globals()['total'] = shown", YES),
+]
+FUNCTIONS = """
+
+def show(value):
+    print("spread", value)
+
+
+def scalar(value):
+    return tf.compat.v1.train.AdamOptimizer().minimize(value)
+
+
+def keep(value):
+    kept.append(value)
+
+
+def minimize(optimizer, value):
+    optimizer.minimize(value)
+
+
+step(build(), x, tf.keras.optimizers.Adam())
+"""
+
+
+@pytest.mark.parametrize(("returned", "targets", "rest", "answer"), RETURNED)
+def test_what_a_function_returns_beside_the_loss(tmp_path, returned, targets, rest, answer):
+    text = FORWARD.format(
+        spread="tf.sqrt(tf.reduce_sum(y))", returned=returned, targets=targets, rest=rest
+    )
+    assert taken(tmp_path / "train.py", text + FUNCTIONS) is answer
+
+
+@pytest.mark.parametrize(
+    ("more", "answer"),
+    [
+        ("", NO),
+        (
+            "def again(model, x):\n    loss, total = forward(model, x)\n    minimize(o, total)\n",
+            YES,
+        ),
+        ("METHODS = {'forward': forward}\n", YES),
+    ],
+)
+def test_each_caller_counts(tmp_path, more, answer):
+    text = FORWARD.format(
+        spread="tf.sqrt(tf.reduce_sum(y))",
+        returned="spread",
+        targets="loss, shown",
+        rest="print(shown)",
+    )
+    assert taken(tmp_path / "train.py", text + "\n\n" + more + FUNCTIONS) is answer
+
+
+MODEL = (
+    HEAD
+    + """\
+def losses(x):
+    w = tf.get_variable("w", [4])
+    return tf.reduce_mean(x * w), tf.sqrt(tf.reduce_sum(x * w))
+
+
+class Model({base}):
+    def __init__(self, x):
+        self.loss, self.spread = losses(x)
+        self.step = tf.train.AdamOptimizer().minimize(self.loss)
+
+    def fit(self, session, feed):
+        fetches = [self.step, {fetched}]
+        return session.run(fetches, feed)
+
+
+class Second(Model):
+    def again(self, x):
+        return {again}
+
+
+Model(x).fit(session, feed)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("base", "fetched", "again", "other", "answer"),
+    [
+        ("object", "self.spread", "0", "", NO),
+        ("object", "self.spread", "self.spread.numpy()", "", NO),
+        ("object", "self.spread", "self.spread", "", YES),
+        ("object", "self.step", "0", "", YES),
+        ("object", "self.spread", "0", "train(getattr(model, name))\n", UNKNOWN),
+        ("object", "self.spread", "0", "train(model.spread)\n", YES),
+        ("tf.keras.Model", "self.spread", "0", "", YES),
+        ("Base", "self.spread", "0", "", YES),
+    ],
+)
+def test_an_attribute_that_is_only_fetched(tmp_path, base, fetched, again, other, answer):
+    (tmp_path / "main.py").write_text("from model import Model\n\nmodel = Model(x)\n" + other)
+    text = MODEL.format(base=base, fetched=fetched, again=again)
+    assert taken(tmp_path / "model.py", text) is answer
+
+
+OPS = (
+    HEAD
+    + """\
+module = tf.load_op_library("./interpolate.so")
+
+
+def interpolate(points, weights):
+    return module.three_interpolate(points, weights)
+
+
+{registered}
+
+
+class Interpolation(tf.keras.layers.Layer):
+    def call(self, points, distances):
+        return interpolate(points, tf.sqrt(distances))
+"""
+)
+GRADIENT = (
+    "@tf.RegisterGradient('{}')\ndef _gradient(op, grad):\n    return [module.back(grad), {}]\n"
+)
+TWO = GRADIENT.format("ThreeInterpolate", "None").replace(
+    "    return", "    if op.inputs:\n        return [grad, grad]\n    return"
+)
+
+
+@pytest.mark.parametrize(
+    ("registered", "answer"),
+    [
+        (GRADIENT.format("ThreeInterpolate", "None"), NO),
+        ("tf.no_gradient('ThreeInterpolate')\n", NO),
+        (GRADIENT.format("ThreeInterpolate", "grad"), YES),
+        (GRADIENT.format("Interpolate", "None"), YES),
+        (TWO, YES),
+        (GRADIENT.format("ThreeInterpolate", "None") + "\nmodule = build()\n", YES),
+        ("", YES),
+    ],
+)
+def test_an_operand_without_a_gradient(tmp_path, registered, answer):
+    assert taken(tmp_path / "layers.py", OPS.format(registered=registered)) is answer
+
+
+def test_a_list_under_a_second_name(tmp_path):
+    text = HEAD + (
+        "def loss(x):\n    first = []\n    for group in [first]:\n"
+        "        group.append(tf.sqrt(x))\n    return sum(first)\n"
+    )
+    assert taken(tmp_path / "train.py", text) is YES
+
+
+HOOK = (
+    HEAD
+    + """\
+def spread_loss(x):
+    return tf.sqrt(tf.reduce_sum(x))
+
+
+def model_fn(features):
+    spread = spread_loss(features)
+    {before}
+
+    class Log(tf.train.SessionRunHook):
+        def before_run(self, context{default}):
+            return {run}
+
+    return Log()
+
+
+model_fn(x)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "default", "run", "answer"),
+    [
+        ("tf.summary.scalar('spread', spread)", "", "tf.train.SessionRunArgs([spread])", NO),
+        ("tf.summary.scalar('spread', spread)", "", "optimizer.minimize(spread)", YES),
+        ("tf.summary.scalar('spread', spread)", "", "spread", YES),
+        ("tf.summary.scalar('spread', spread)", ", x=spread", "tf.train.SessionRunArgs([x])", YES),
+        ("optimizer.minimize(spread)", "", "tf.train.SessionRunArgs([spread])", YES),
+    ],
+)
+def test_what_a_function_inside_reads(tmp_path, before, default, run, answer):
+    text = HOOK.format(before=before, default=default, run=run)
+    assert taken(tmp_path / "train.py", text) is answer

@@ -1,0 +1,27 @@
+"""Whether a gradient is taken through the roots of a file."""
+
+from __future__ import annotations
+
+from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.project import index as project
+from tfnanlint.rule.registry import Rule
+from tfnanlint.syntax.source import Source
+
+
+def taken(path, text: str) -> Differentiated:
+    """Whether a gradient is taken through the root in a file."""
+    answers = []
+
+    def look(site, here):
+        if here.draft:
+            yield here.remark(site.node, "", None)
+        else:
+            answers.append(site.differentiated)
+
+    path.write_text(text)
+    project.forget()
+    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
+    flow.analyse(Source(str(path), text), [rule])
+    (answer,) = set(answers)
+    return answer
