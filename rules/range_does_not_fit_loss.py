@@ -121,7 +121,15 @@ def check(site: object, here: Context) -> Iterator[Finding]:
         learns = site.differentiated is not Differentiated.NO
         if why is None or pair.logits is True or why.only_stops and not learns:
             continue
-        yield here.finding(site, None, why.text, Certainty.MAY, another(pair, here), node=pair.node)
+        yield here.finding(
+            site,
+            None,
+            why.text,
+            Certainty.MAY,
+            another(pair, here),
+            node=pair.node,
+            kind=loss_ranges.weakness_of_mixture(pair),
+        )
 
 
 def one_unit(site: Site, here: Context) -> Iterator[Finding]:
