@@ -18,6 +18,7 @@ from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import (
     dicts_kept,
     is_changed,
+    is_changed_elsewhere,
     keeps_keywords,
     replaced,
     sets,
@@ -25,6 +26,7 @@ from tfnanlint.program.attributes import (
 )
 from tfnanlint.program.functions import Bound, ClassObject, Function, Instance, Parent
 from tfnanlint.program.module import Module
+from tfnanlint.program.mutation import Mutated
 from tfnanlint.program.scope import (
     Assigned,
     Binding,
@@ -238,16 +240,8 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
                     continue
                 owner_name = method.node.args.args[0].arg
                 bindings = calls.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
-                passing = replaced(method.node, attr) if len(bindings) > 1 else ()
-                whole.rounds += (
-                    [
-                        one
-                        for one in bindings
-                        if not isinstance(one, Assigned) or one.node not in passing
-                    ]
-                    if passing
-                    else bindings
-                )
+                passing = _passing(ev, bindings, method, attr)
+                whole.rounds += _lasting(bindings, passing)
             settled = settled or _settles(base, attr)
             if mended is None:
                 nearest = nearest or base.scope.at(attr)
@@ -285,6 +279,46 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
         if not whole.rounds
         else Fixed(unknown())
     )
+
+
+def _passing(ev: Evaluator, bindings: list[Binding], method: Function, attr: str) -> set[ast.expr]:
+    """What sets an attribute only until a later statement of a method does. A method that changes
+    it as well may run at any time, and is not known by its bindings.
+    """
+    if len(bindings) < 2:
+        return set()
+    by_calls = any([isinstance(one, Mutated) for one in bindings])
+    if by_calls and is_changed_elsewhere(_text_around(ev, method), method.node, attr):
+        by_calls = False
+    return replaced(method.node, attr, by_calls)
+
+
+def _text_around(ev: Evaluator, method: Function) -> str:
+    """The text of the file of a method, without what classes that have nothing to do with its own
+    say of `self`.
+    """
+    rows, owner = method.module.source.text.split("\n"), method.owner
+    for cls in method.module.classes.values() if owner is not None else ():
+        if owner in ev.lineage(cls) or cls in ev.lineage(owner):
+            continue
+        for row in range(cls.node.lineno - 1, cls.node.end_lineno or 0):
+            rows[row] = rows[row].replace("self.", "")
+    return "\n".join(rows)
+
+
+def _lasting(bindings: list[Binding], passing: set[ast.expr]) -> list[Binding]:
+    """The bindings that last; what joins several of them says nothing that they do not say."""
+    lasting = [one for one in bindings if _setter(one) not in passing]
+    if len(lasting) == len(bindings):
+        return bindings
+    return [one for one in lasting if type(one) is not Joined] or lasting
+
+
+def _setter(binding: Binding) -> ast.expr | None:
+    """The value that is assigned, or the call by which what is held is changed; None for others."""
+    if isinstance(binding, Mutated):
+        return binding.call
+    return binding.node if isinstance(binding, Assigned) else None
 
 
 def _settles(cls: ClassObject, attr: str) -> bool:
