@@ -22,7 +22,6 @@ from tfnanlint.ops.traits import (
 from tfnanlint.values.value import Note, Value
 
 _MOST: Final = 60  # values that are looked at, apart from the elements of written lists
-_CURVES: Final = frozenset((*PROBABILITIES, "tf.exp"))  # inside their domains near 0
 _ELEMENTS: Final = 2000
 _WORDS: Final = frozenset(("string", "shape", "none", "dtype"))
 
@@ -55,7 +54,7 @@ def _is_computed_alike(values: list[Value], weights: set[int], curves: list[Site
             walk.add(origin.options)
         elif maker is None:
             return False
-        elif curves is not None and maker.op.name in _CURVES:
+        elif curves is not None and _is_curve(maker):
             curves.append(maker)
         elif curves is None and maker.op.name in VARIABLES and _starts_at_zero(maker):
             weights.add(id(maker))
@@ -64,6 +63,11 @@ def _is_computed_alike(values: list[Value], weights: set[int], curves: list[Site
         else:
             return False
     return walk.is_complete
+
+
+def _is_curve(site: Site) -> bool:
+    """Whether an op gives a probability or an exponential: of 0 it is neither 0 nor infinite."""
+    return site.op.name in PROBABILITIES or site.op.name == "tf.exp"
 
 
 def _starts_at_zero(variable: Site) -> bool:

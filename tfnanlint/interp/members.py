@@ -16,9 +16,9 @@ from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import canonical
 from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import (
+    changes_in,
     dicts_kept,
     is_changed,
-    is_changed_elsewhere,
     keeps_keywords,
     replaced,
     sets,
@@ -288,22 +288,29 @@ def _passing(ev: Evaluator, bindings: list[Binding], method: Function, attr: str
     if len(bindings) < 2:
         return set()
     by_calls = any([isinstance(one, Mutated) for one in bindings])
-    if by_calls and is_changed_elsewhere(_text_around(ev, method), method.node, attr):
-        by_calls = False
-    return replaced(method.node, attr, by_calls)
+    return replaced(method.node, attr, by_calls and not _is_changed_elsewhere(ev, method, attr))
 
 
-def _text_around(ev: Evaluator, method: Function) -> str:
-    """The text of the file of a method, without what classes that have nothing to do with its own
-    say of `self`.
+def _is_changed_elsewhere(ev: Evaluator, method: Function, attr: str) -> bool:
+    """Whether the file may change what an attribute holds by calls outside of a method; what
+    classes that have nothing to do with its own do with their objects is not counted.
     """
-    rows, owner = method.module.source.text.split("\n"), method.owner
-    for cls in method.module.classes.values() if owner is not None else ():
-        if owner in ev.lineage(cls) or cls in ev.lineage(owner):
-            continue
-        for row in range(cls.node.lineno - 1, cls.node.end_lineno or 0):
-            rows[row] = rows[row].replace("self.", "")
-    return "\n".join(rows)
+    own, owner = changes_in(method.node, attr), method.owner
+    calls = [call for call in method.module.changes.get(attr, ()) if call not in own]
+    if not calls or owner is None:
+        return bool(calls)
+    apart = [
+        cls.node
+        for cls in method.module.classes.values()
+        if owner not in ev.lineage(cls) and cls not in ev.lineage(owner)
+    ]
+    return not all(
+        [
+            root_of(path_of(call.func) or "") == "self"
+            and any([cls.lineno <= call.lineno <= (cls.end_lineno or 0) for cls in apart])
+            for call in calls
+        ]
+    )
 
 
 def _lasting(bindings: list[Binding], passing: set[ast.expr]) -> list[Binding]:

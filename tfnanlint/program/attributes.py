@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import re
 from typing import Any, Final, Iterator
 
 from tfnanlint.syntax.nodes import ASSIGN, ATTRIBUTE, CALL, NAME, blocks_of, nodes_in, statements_in
@@ -394,18 +393,25 @@ def replaced(method: Any, attribute: str, by_calls: bool) -> set[ast.expr]:
     return overwritten
 
 
-def is_changed_elsewhere(text: str, method: Any, attribute: str) -> bool:
-    """Whether the text of a file may change what an attribute holds by calls outside of a method:
-    `self.net.add(layer)` in another one.
-    """
-    own = [
+def changes_of_attributes(tree: ast.AST) -> dict[str, list[ast.Call]]:
+    """The calls that change what attributes hold, `self.net.add(layer)`, by the attributes."""
+    changes: dict[str, list[ast.Call]] = {}
+    for node in nodes_in(tree):
+        if type(node) is CALL and type(node.func) is ATTRIBUTE and node.func.attr in CHANGING:
+            if type(node.func.value) is ATTRIBUTE:
+                changes.setdefault(node.func.value.attr, []).append(node)
+    return changes
+
+
+def changes_in(method: Any, attribute: str) -> set[ast.expr]:
+    """The statements of a method that are such calls of an attribute of its object."""
+    owner = method.args.args[0].arg
+    return {
         value
         for statement in statements_in(method)
-        for value in _settings(statement, method.args.args[0].arg, attribute, True)
         if isinstance(statement, ast.Expr)
-    ]
-    calls = rf"\.\s*{re.escape(attribute)}\s*\.\s*(?:{'|'.join(sorted(CHANGING))})\b"
-    return len(re.findall(calls, text)) > len(own)
+        for value in _settings(statement, owner, attribute, True)
+    }
 
 
 def _settings(
