@@ -64,6 +64,41 @@ MIXTURE = """
 """
 
 
+PATCHED = """
+    import tensorflow as tf
+
+    def score(y_true, y_pred):
+        hits, all_ = tf.reduce_sum(y_true * y_pred, 0), tf.reduce_sum(y_pred, 0)
+        share = {of}
+        share = tf.where(tf.math.{test}(share), tf.zeros_like(share), share)  # here
+        return 1.0 - tf.reduce_mean(share)
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="softmax")])
+    model.compile("adam", loss=score)
+"""
+PATCHED_TWICE = """
+    import tensorflow as tf
+
+    def score(label, pred):
+        share = {of}
+        most = tf.reduce_max(tf.where(tf.math.is_inf(share), tf.zeros_like(share), share))
+        share = tf.where(tf.math.is_inf(share), tf.ones_like(share) * most, share)  # here
+        return tf.reduce_mean(share * pred)
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="softmax")])
+    model.compile("adam", loss=score)
+"""
+CALLED = """
+    import tensorflow as tf
+
+    w = tf.Variable([1.0])
+
+    def force(x, d):
+        ratio = tf.math.log(tf.abs(d)) * x{by}
+        return tf.where(tf.math.is_nan(ratio), tf.zeros_like(ratio), ratio)  # here
+
+    {use}
+"""
 THREE = "gate * left + (1.0 - gate) * left * right + (1.0 - gate) * (1.0 - left) * right"
 
 
@@ -144,3 +179,40 @@ def test_exponentials_of_data_are_rarely_large(of, use, expected):
 )
 def test_products_of_probabilities_are_often_parts_of_one_whole(of, expected):
     assert reported(MIXTURE, of=of) == expected
+
+
+@pytest.mark.parametrize(
+    ("of", "test", "expected"),
+    [
+        ("hits / (all_ + 1e-7)", "is_nan", NOTE),
+        ("2.0 * hits / (hits / (all_ + 1e-7) + 1e-7)", "is_nan", NOTE),
+        ("2.0 * hits / (hits / all_ + 1e-7)", "is_nan", WARNING),
+        ("tf.math.log(hits) / (all_ + 1e-7)", "is_nan", WARNING),
+        ("hits / all_", "is_nan", WARNING),
+    ],
+)
+def test_patches_of_what_is_guarded_already(of, test, expected):
+    assert reported(PATCHED, of=of, test=test) == expected
+
+
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        ("tf.math.reciprocal(tf.reduce_sum(label * pred, 0) ** 2)", NOTE),
+        ("tf.math.log(tf.reduce_sum(label * pred, 0) ** 2)", WARNING),
+    ],
+)
+def test_patches_of_what_only_xla_differentiates(of, expected):
+    assert reported(PATCHED_TWICE, of=of) == expected
+
+
+@pytest.mark.parametrize(
+    ("by", "use", "expected"),
+    [
+        ("", "print(force(*read()))", NOTE),
+        (" * w", "print(force(*read()))", WARNING),
+        ("", "print('nothing')", WARNING),
+    ],
+)
+def test_a_program_that_shows_no_weights(by, use, expected):
+    assert reported(CALLED, by=by, use=use) == expected

@@ -95,6 +95,24 @@ KINDS: Final = {
             wrong=2,
         ),
         Kind(
+            "no-weights",
+            "no weights are seen behind the value, and nothing shows that a gradient is taken",
+            right=0,
+            wrong=7,
+        ),
+        Kind(
+            "raised",
+            "an epsilon is added to what is divided by",
+            right=0,
+            wrong=1,
+        ),
+        Kind(
+            "xla-only",
+            "only code that XLA compiles takes a gradient that is not asked for",
+            right=0,
+            wrong=1,
+        ),
+        Kind(
             "weights-off-zero",
             "weights that start at another number than 0 are added, and training would have to "
             "bring the sum to exactly 0",

@@ -48,6 +48,19 @@ def weakness_of_data(site: Site, value: Value) -> str:
     return "exponentials-of-data" if is_data else ""
 
 
+def weakness_of_callers(site: Site, value: Value, interpreter: Engine) -> str:
+    """The kind of evidence that weights become NaN, as `kinds` names it: "no-weights" in a function
+    that the program calls, where nothing shows a gradient, and no weights stand behind the value;
+    empty for others.
+    """
+    function = site.point.scope.function if site.point is not None else None
+    if function is None or site.differentiated is not Differentiated.UNKNOWN:
+        return ""
+    if has_weights(value, evident=False) or not has_weights(value):
+        return ""
+    return "no-weights" if interpreter.call_sites(function) else ""
+
+
 def has_weights(value: Value, evident: bool = True) -> bool:
     """Whether a layer or variable stands in the origin of a value, or with `evident` what evidently
     is any number; the elements of gradients do not count.
