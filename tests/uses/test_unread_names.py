@@ -56,3 +56,8 @@ def test_a_name_of_the_module_may_be_read_from_outside():
     text = textwrap.dedent(PROGRAM).replace("    total = 0.0\n", "    global entropy\n")
     source = Source("program.py", text.format(name="entropy", of=LOG, more="pass"))
     assert {one.certainty for one in outcomes.findings(source)} == {Certainty.MAY}
+
+
+def test_the_rest_of_a_function_that_returns_nothing_may_not_be_shown():
+    text = "import tensorflow as tf\n\ndef loss(z):\n    nll = -tf.math.log(tf.nn.softmax(z))\n"
+    assert {one.certainty for one in outcomes.findings(Source("part.py", text))} == {Certainty.MAY}

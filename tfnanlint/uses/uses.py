@@ -210,8 +210,8 @@ class Endings:
         return path, self._above(whole, node)
 
     def is_unread(self, node: ast.AST) -> bool:
-        """Whether a function assigns an expression to a name of its own that nothing in it reads,
-        by its name or by a look at all names (`locals()`).
+        """Whether a function that returns something else assigns an expression to a name of its own
+        that nothing in it reads, by its name or by a look at all names (`locals()`).
         """
         path, function = self.assigned(node), self._scope.node
         if path is None or not path.isidentifier():
@@ -219,6 +219,8 @@ class Endings:
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return False
         inner = nodes_in(function)
+        if not any([type(one) is ast.Return and one.value is not None for one in inner]):
+            return False  # a part of a program, of which the rest is not shown
         names = {one.id for one in inner if type(one) is NAME and type(one.ctx) is ast.Load}
         names |= {path_of(one.target) or "" for one in inner if isinstance(one, ast.AugAssign)}
         for one in inner:
