@@ -51,6 +51,7 @@ from tfnanlint.api import (
     ast,
     cross_entropy,
     cross_entropy_repairs,
+    fixed_runs,
     logged,
     one_hot_choice,
     probability,
@@ -142,6 +143,7 @@ def binary(
         node=loss.whole,
         help=advice(*loss.probabilities),
         covers=covers,
+        kind=fixed_runs.weakness_of_run(log.value("x")),
     )
 
 
@@ -173,6 +175,7 @@ def categorical(
         node=products[-1],
         help=advice(logarithm),
         covers=[log.node, *products],
+        kind=fixed_runs.weakness_of_run(log.value("x")),
     )
 
 

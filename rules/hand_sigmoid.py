@@ -46,6 +46,7 @@ from tfnanlint.api import (
     cannot_overflow,
     exponential_beside_one,
     exponential_of,
+    fixed_runs,
     rule,
     tanh_by_hand,
 )
@@ -80,6 +81,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         "exponential overflows and the gradient is NaN",
         Certainty.MAY,
         sigmoid(quotient, exp, here) if exp.complete else [],
+        kind=fixed_runs.weakness_of_run(quotient.value(divisor)),
     )
 
 

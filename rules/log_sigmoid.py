@@ -38,6 +38,7 @@ from tfnanlint.api import (
     Iterator,
     Site,
     argument,
+    fixed_runs,
     log_probs,
     logged,
     repairs,
@@ -76,7 +77,12 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
             "logarithm of a sigmoid, which can underflow to 0: the loss is inf and its gradient NaN"
         )
     yield here.finding(
-        log, "x", message, Certainty.MAY, fixes or repairs.logarithm(here, log, edge=edge)
+        log,
+        "x",
+        message,
+        Certainty.MAY,
+        fixes or repairs.logarithm(here, log, edge=edge),
+        kind=fixed_runs.weakness_of_run(log.value("x")),
     )
 
 

@@ -122,7 +122,15 @@ def check(site: object, here: Context) -> Iterator[Finding]:
             continue
         if why.only_stops and site.differentiated is Differentiated.NO:
             continue
-        yield here.finding(site, None, why.text, Certainty.MAY, another(pair, here), node=pair.node)
+        yield here.finding(
+            site,
+            None,
+            why.text,
+            Certainty.MAY,
+            another(pair, here),
+            node=pair.node,
+            kind=loss_ranges.weakness_of_mixture(pair),
+        )
 
 
 def one_unit(site: Site, here: Context) -> Iterator[Finding]:

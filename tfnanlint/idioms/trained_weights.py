@@ -28,8 +28,8 @@ def weakness_of_vector(vector: Value) -> str:
     "weights-off-zero" where weights that start at another number than 0 are added to each element,
     "weight-gradient" of the gradient by whole weights; empty for others.
     """
-    vector = _laid_out(vector)
-    if any([_starts_off_zero(one) for one in _addends(vector)]):
+    vector = laid_out(vector)
+    if any([_starts_off_zero(one) for one in addends(vector)]):
         return "weights-off-zero"
     return "weight-gradient" if _is_gradient_of_weights(vector) else ""
 
@@ -38,14 +38,14 @@ def weakness_of_sum(value: Value) -> str:
     """The kind of evidence that a sum is 0, as `kinds` names it: "weights-off-zero" of several
     weights that start at another number than 0, and of nothing else; empty for others.
     """
-    value = _laid_out(value)
+    value = laid_out(value)
     total = made_by(value, *SUMS)
-    parts = _addends(value) if total is None else [total.value(total.op.main or "x")]
+    parts = addends(value) if total is None else [total.value(total.op.main or "x")]
     is_several = total is not None or len(parts) > 1
     return "weights-off-zero" if is_several and all(map(_starts_off_zero, parts)) else ""
 
 
-def _laid_out(value: Value) -> Value:
+def laid_out(value: Value) -> Value:
     """A value as it was before its elements were cast, repeated and arranged in another way."""
     value = plain(widest(plain(value)))
     for _ in range(_DEPTH):
@@ -56,18 +56,18 @@ def _laid_out(value: Value) -> Value:
     return value
 
 
-def _addends(value: Value, depth: int = _DEPTH) -> list[Value]:
+def addends(value: Value, depth: int = _DEPTH) -> list[Value]:
     """What a value is the sum of, as often as it is written; the value alone where it is none."""
-    value = _laid_out(value)
+    value = laid_out(value)
     total = made_by(value, "tf.add") if depth else None
     if total is None:
         return [value]
-    return [one for param in ("x", "y") for one in _addends(total.value(param), depth - 1)]
+    return [one for param in ("x", "y") for one in addends(total.value(param), depth - 1)]
 
 
 def trained(value: Value) -> Site | None:
     """The variable that a value is, which training moves; None for others."""
-    weights = made_by(_laid_out(value), *VARIABLES)
+    weights = made_by(laid_out(value), *VARIABLES)
     return weights if weights is not None and moved_by_training(weights) else None
 
 

@@ -40,16 +40,37 @@ def is_computed_with_weights(
     return site.differentiated is Differentiated.YES
 
 
-def has_weights(value: Value) -> bool:
-    """Whether a layer or variable stands in the origin of a value; the elements of gradients do not
-    count.
+def weakness_of_data(site: Site, value: Value) -> str:
+    """The kind of evidence that exponents are large, as `kinds` names it: "exponentials-of-data"
+    where no gradient is taken and no weights stand behind them; empty for others.
+    """
+    is_data = site.differentiated is Differentiated.NO and not has_weights(value, evident=False)
+    return "exponentials-of-data" if is_data else ""
+
+
+def weakness_of_callers(site: Site, value: Value, interpreter: Engine) -> str:
+    """The kind of evidence that weights become NaN, as `kinds` names it: "no-weights" in a function
+    that the program calls, where nothing shows a gradient, and no weights stand behind the value;
+    empty for others.
+    """
+    function = site.point.scope.function if site.point is not None else None
+    if function is None or site.differentiated is not Differentiated.UNKNOWN:
+        return ""
+    if has_weights(value, evident=False) or not has_weights(value):
+        return ""
+    return "no-weights" if interpreter.call_sites(function) else ""
+
+
+def has_weights(value: Value, evident: bool = True) -> bool:
+    """Whether a layer or variable stands in the origin of a value, or with `evident` what evidently
+    is any number; the elements of gradients do not count.
     """
     walk = Walk(value, limit=_MAX_VALUES)
     for operand in walk:
         origin = operand.origin
         if not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS:
             continue
-        if operand.evident:
+        if evident and operand.evident:
             return True
         if origin.op.name in VARIABLES or _is_by_leaf(origin):
             return True

@@ -16,6 +16,7 @@ from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import canonical
 from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import (
+    changes_in,
     dicts_kept,
     is_changed,
     keeps_keywords,
@@ -25,6 +26,7 @@ from tfnanlint.program.attributes import (
 )
 from tfnanlint.program.functions import Bound, ClassObject, Function, Instance, Parent
 from tfnanlint.program.module import Module
+from tfnanlint.program.mutation import Mutated
 from tfnanlint.program.scope import (
     Assigned,
     Binding,
@@ -238,16 +240,8 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
                     continue
                 owner_name = method.node.args.args[0].arg
                 bindings = calls.bindings_of(ev.activation(method), f"{owner_name}.{attr}")
-                passing = replaced(method.node, attr) if len(bindings) > 1 else ()
-                whole.rounds += (
-                    [
-                        one
-                        for one in bindings
-                        if not isinstance(one, Assigned) or one.node not in passing
-                    ]
-                    if passing
-                    else bindings
-                )
+                passing = _passing(ev, bindings, method, attr)
+                whole.rounds += _lasting(bindings, passing)
             settled = settled or _settles(base, attr)
             if mended is None:
                 nearest = nearest or base.scope.at(attr)
@@ -285,6 +279,53 @@ def find_attribute(ev: Evaluator, classes: list[ClassObject], attr: str) -> Bind
         if not whole.rounds
         else Fixed(unknown())
     )
+
+
+def _passing(ev: Evaluator, bindings: list[Binding], method: Function, attr: str) -> set[ast.expr]:
+    """What sets an attribute only until a later statement of a method does. A method that changes
+    it as well may run at any time, and is not known by its bindings.
+    """
+    if len(bindings) < 2:
+        return set()
+    by_calls = any([isinstance(one, Mutated) for one in bindings])
+    return replaced(method.node, attr, by_calls and not _is_changed_elsewhere(ev, method, attr))
+
+
+def _is_changed_elsewhere(ev: Evaluator, method: Function, attr: str) -> bool:
+    """Whether the file may change what an attribute holds by calls outside of a method; what
+    classes that have nothing to do with its own do with their objects is not counted.
+    """
+    own, owner = changes_in(method.node, attr), method.owner
+    calls = [call for call in method.module.changes.get(attr, ()) if call not in own]
+    if not calls or owner is None:
+        return bool(calls)
+    apart = [
+        cls.node
+        for cls in method.module.classes.values()
+        if owner not in ev.lineage(cls) and cls not in ev.lineage(owner)
+    ]
+    return not all(
+        [
+            root_of(path_of(call.func) or "") == "self"
+            and any([cls.lineno <= call.lineno <= (cls.end_lineno or 0) for cls in apart])
+            for call in calls
+        ]
+    )
+
+
+def _lasting(bindings: list[Binding], passing: set[ast.expr]) -> list[Binding]:
+    """The bindings that last; what joins several of them says nothing that they do not say."""
+    lasting = [one for one in bindings if _setter(one) not in passing]
+    if len(lasting) == len(bindings):
+        return bindings
+    return [one for one in lasting if type(one) is not Joined] or lasting
+
+
+def _setter(binding: Binding) -> ast.expr | None:
+    """The value that is assigned, or the call by which what is held is changed; None for others."""
+    if isinstance(binding, Mutated):
+        return binding.call
+    return binding.node if isinstance(binding, Assigned) else None
 
 
 def _settles(cls: ClassObject, attr: str) -> bool:

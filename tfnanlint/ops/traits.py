@@ -162,7 +162,8 @@ ZERO_IF_INSIDE: Final = (
 )
 
 # Reductions.
-SUMS: Final = ("tf.reduce_sum", "tf.math.count_nonzero", "method.sum")
+ELEMENT_SUMS: Final = ("tf.reduce_sum", "method.sum")
+SUMS: Final = (*ELEMENT_SUMS, "tf.math.count_nonzero")
 TOTALS: Final = ("tf.reduce_sum", "tf.reduce_mean")
 AVERAGES: Final = ("tf.reduce_mean", "tf.divide")
 REDUCED_SUMS: Final = (*SUMS, "tf.reduce_mean", "tf.add_n")

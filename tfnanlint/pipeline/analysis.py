@@ -523,11 +523,16 @@ class File:
             return ""
         if point.module is not self.module or not hasattr(site.node, "lineno"):
             return ""
-        path, above = endings_of(point.scope, self.module).stored(site.node)
+        endings = endings_of(point.scope, self.module)
+        path, above = endings.stored(site.node)
         owner, _, attribute = path.rpartition(".")
-        if owner != "self" or not all(
+        if not path or not all(
             [self._only_computes(one, point) for one in (site.node, *(outer for outer, _ in above))]
         ):
+            return ""
+        if not owner:
+            return f"nothing reads `{path}`" if endings.is_unread(site.node) else ""
+        if owner != "self":
             return ""
         return self.interpreter.unread(self.module, site.node.lineno, attribute)
 

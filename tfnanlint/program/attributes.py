@@ -8,6 +8,12 @@ from typing import Any, Final, Iterator
 
 from tfnanlint.syntax.nodes import ASSIGN, ATTRIBUTE, CALL, NAME, blocks_of, nodes_in, statements_in
 
+# Methods of lists, dicts, sets, arrays and models that change these.
+CHANGING: Final = frozenset(
+    "append extend insert add update pop remove clear setdefault appendleft "
+    "fill sort reverse".split()
+)
+_SIMPLE: Final = frozenset((ast.Assign, ast.Expr, ast.AugAssign, ast.AnnAssign))
 _LISTS: Final = frozenset((ast.Tuple, ast.List))
 _WITH: Final = frozenset((ast.With, ast.AsyncWith))
 _ONE_TARGET: Final = frozenset((ast.AugAssign, ast.AnnAssign))
@@ -365,26 +371,66 @@ def tested_attributes(function: Any) -> list[str]:
     return known
 
 
-def replaced(method: Any, attribute: str) -> set[ast.expr]:
+def replaced(method: Any, attribute: str, by_calls: bool) -> set[ast.expr]:
     """The values that a method assigns to an attribute only until a later statement of the same
-    block assigns another one, while no other code can see the object.
+    block assigns another one, while no other code can see the object. With `by_calls` also the
+    calls that change what it holds, `self.net.add(layer)`, and what is changed by them.
     """
-    owner, overwritten = method.args.args[0].arg, set()
+    owner = method.args.args[0].arg
+    overwritten: set[ast.expr] = set()
     for block in _blocks(method):
-        held: ast.expr | None = None
+        held: list[ast.expr] = []
         for statement in block:
-            if held is not None and _lent(statement, owner):
-                held = None
-            for target in statement.targets if isinstance(statement, ast.Assign) else ():
-                if (
-                    isinstance(target, ast.Attribute)
-                    and target.attr == attribute
-                    and isinstance(target.value, ast.Name)
-                    and target.value.id == owner
-                ):
-                    overwritten |= {held} if held is not None else set()
-                    held = statement.value
+            if _lent(statement, owner):
+                held = []
+            values = list(_settings(statement, owner, attribute, by_calls))
+            if values:
+                overwritten |= {*held, *values[:-1]}
+                held = values[-1:]
+            elif held and type(statement) not in _SIMPLE:
+                inner = statements_in(statement)
+                held += [v for one in inner for v in _settings(one, owner, attribute, by_calls)]
     return overwritten
+
+
+def changes_of_attributes(tree: ast.AST) -> dict[str, list[ast.Call]]:
+    """The calls that change what attributes hold, `self.net.add(layer)`, by the attributes."""
+    changes: dict[str, list[ast.Call]] = {}
+    for node in nodes_in(tree):
+        if type(node) is CALL and type(node.func) is ATTRIBUTE and node.func.attr in CHANGING:
+            if type(node.func.value) is ATTRIBUTE:
+                changes.setdefault(node.func.value.attr, []).append(node)
+    return changes
+
+
+def changes_in(method: Any, attribute: str) -> set[ast.expr]:
+    """The statements of a method that are such calls of an attribute of its object."""
+    owner = method.args.args[0].arg
+    return {
+        value
+        for statement in statements_in(method)
+        if isinstance(statement, ast.Expr)
+        for value in _settings(statement, owner, attribute, True)
+    }
+
+
+def _settings(
+    statement: ast.stmt, owner: str, attribute: str, by_calls: bool
+) -> Iterator[ast.expr]:
+    """What a statement assigns to an attribute, or the call by which it changes what it holds."""
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            if _is_attribute(target, owner, attribute):
+                yield statement.value
+    elif by_calls and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        method = statement.value.func
+        if isinstance(method, ast.Attribute) and method.attr in CHANGING:
+            if _is_attribute(method.value, owner, attribute):
+                yield statement.value
+
+
+def _is_attribute(node: ast.expr, owner: str, attribute: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == attribute and _named(node.value, owner)
 
 
 def _blocks(method: Any) -> list[list[ast.stmt]]:

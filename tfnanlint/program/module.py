@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
+from tfnanlint.program.attributes import changes_of_attributes
 from tfnanlint.program.builder import Walk
 from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.scope import Point, Scope
@@ -138,6 +139,7 @@ class Module:
         # by the name, where a long expression uses what ends in it
         self.used: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._base_names: frozenset[str] | None = None
+        self._changes: dict[str, list[ast.Call]] | None = None
         self._calls: dict[str, list[tuple[ast.Call, Point]]] = {}
         self._expressions: dict[int, list[tuple[ast.AST, Point]]] = {}
         self._chains: dict[int, list[ast.AST]] = {}
@@ -205,6 +207,13 @@ class Module:
     def walk(self, scope: Scope) -> None:
         """Walk the body of a class."""
         Walk(scope).block(scope.node.body)
+
+    @property
+    def changes(self) -> dict[str, list[ast.Call]]:
+        """The calls that change what attributes hold, `self.net.add(layer)`, by the attributes."""
+        if self._changes is None:
+            self._changes = changes_of_attributes(self.source.tree)
+        return self._changes
 
     @property
     def base_names(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ import ast
 from typing import Any, Final
 
 from tfnanlint.ops.site import Site
+from tfnanlint.program.attributes import CHANGING
 from tfnanlint.program.scope import (
     Assigned,
     Binding,
@@ -39,10 +40,6 @@ from tfnanlint.syntax.nodes import (
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, outward, rounded
 
-CHANGING: Final = frozenset(
-    "append extend insert add update pop remove clear setdefault appendleft "
-    "fill sort reverse".split()
-)
 _VIEWS: Final = frozenset(
     "reshape ravel view squeeze transpose swapaxes asarray "
     "atleast_1d atleast_2d expand_dims".split()

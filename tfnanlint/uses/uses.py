@@ -21,7 +21,7 @@ from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, 
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Assigned, Point, Scope
-from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.syntax.nodes import (
     ATTRIBUTE,
     CALL,
@@ -67,6 +67,7 @@ _ABSORBING = frozenset("exp softplus sigmoid".split())
 _ASKED: Final = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
+_LOOKUPS: Final = ("locals", "vars", "eval", "exec", "dir")
 _CROWD: Final = 16  # expressions on one row, of which each is asked whether it holds a node
 _MAX_RETURNS = 4  # functions that hand a value back to each other
 _BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
@@ -223,6 +224,25 @@ class Endings:
         """Whether the expression around a node takes a gradient of it, or may."""
         above = self._above(whole, node)
         return _taken(above) or _differentiated(above)
+
+    def is_unread(self, node: ast.AST) -> bool:
+        """Whether a function that returns something else assigns an expression to a name of its own
+        that nothing in it reads, by its name or by a look at all names (`locals()`).
+        """
+        path, function = self.assigned(node), self._scope.node
+        if path is None or not path.isidentifier():
+            return False
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        inner = nodes_in(function)
+        if not any([type(one) is ast.Return and one.value is not None for one in inner]):
+            return False  # a part of a program, of which the rest is not shown
+        names = {one.id for one in inner if type(one) is NAME and type(one.ctx) is ast.Load}
+        names |= {path_of(one.target) or "" for one in inner if isinstance(one, ast.AugAssign)}
+        for one in inner:
+            if isinstance(one, (ast.Global, ast.Nonlocal)):
+                names |= set(one.names)
+        return names.isdisjoint((path, *_LOOKUPS))
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of

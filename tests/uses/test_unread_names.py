@@ -1,0 +1,63 @@
+"""A name that a function gives a value, and that nothing reads: what is computed is nothing."""
+
+from __future__ import annotations
+
+import textwrap
+
+import outcomes
+import pytest
+
+from tfnanlint.diagnostics.findings import Certainty
+from tfnanlint.syntax.source import Source
+
+PROGRAM = """
+    import tensorflow as tf
+
+    def loss(y_true, y_pred):
+        total = 0.0
+        {name} = {of}  # here
+        {more}
+        return tf.reduce_mean(tf.square(y_true - y_pred))
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="sigmoid")])
+    model.compile("adam", loss=loss)
+"""
+LOG = "-tf.reduce_mean(tf.math.log(y_pred))"
+
+
+@pytest.mark.parametrize(
+    ("name", "of", "more", "expected"),
+    [
+        ("entropy", LOG, "pass", Certainty.UNKNOWN),
+        ("entropy", LOG, "print(entropy)", Certainty.MAY),
+        ("entropy", LOG, "print(locals())", Certainty.MAY),
+        ("entropy", LOG, "shown = lambda: entropy", Certainty.MAY),
+        ("entropy", LOG, "entropy += 1.0", Certainty.MAY),
+        ("y_pred", LOG, "pass", Certainty.MAY),
+        ("y_true.entropy", LOG, "pass", Certainty.MAY),
+        ("entropy", f"keep({LOG})", "pass", Certainty.MAY),
+        ("entropy", "-tf.reduce_mean(tf.math.log(y_pred), name='entropy')", "pass", Certainty.MAY),
+        ("total", f"total + {LOG}", "pass", Certainty.MAY),
+    ],
+)
+def test_what_nothing_reads_is_a_note(name, of, more, expected):
+    text = textwrap.dedent(PROGRAM).format(name=name, of=of, more=more)
+    source = Source("program.py", text)
+    line = 1 + next(n for n, row in enumerate(text.splitlines()) if "# here" in row)
+    shown = {
+        finding.certainty
+        for finding in outcomes.findings(source)
+        if source.position(finding.span.start)[0] == line
+    }
+    assert shown == {expected}
+
+
+def test_a_name_of_the_module_may_be_read_from_outside():
+    text = textwrap.dedent(PROGRAM).replace("    total = 0.0\n", "    global entropy\n")
+    source = Source("program.py", text.format(name="entropy", of=LOG, more="pass"))
+    assert {one.certainty for one in outcomes.findings(source)} == {Certainty.MAY}
+
+
+def test_the_rest_of_a_function_that_returns_nothing_may_not_be_shown():
+    text = "import tensorflow as tf\n\ndef loss(z):\n    nll = -tf.math.log(tf.nn.softmax(z))\n"
+    assert {one.certainty for one in outcomes.findings(Source("part.py", text))} == {Certainty.MAY}
