@@ -127,6 +127,11 @@ def without(relu: Site, here: Context) -> list[Fix]:
     if is_chosen_by_caller(relu):
         here.no_fix = "the caller chooses the activation: give none there"
         return []
+    if relu_outputs.closes_residual_block(relu, here.interpreter, here.around):
+        here.no_fix = (
+            "the relu ends a residual block: put a layer with one unit per class behind it"
+        )
+        return []
     if relu.op.name in relu_outputs.RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []
     if relu.op.name in traits.RELU_LAYERS:
