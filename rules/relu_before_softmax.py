@@ -25,7 +25,8 @@ Good:
 
 The fix removes the relu, which changes what the network computes: train it again. In Keras it is
 `activation=None` in the layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a
-relu unless they get `activation_fn=None`, from an `arg_scope` too.
+relu unless they get `activation_fn=None`, from an `arg_scope` too. A relu at the end of a residual
+block has no fix: a layer with one unit for each class is missing behind it.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/relu
 

@@ -51,6 +51,7 @@ _USES: Final = {
     **dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares"),
     Quantity.COMPLEMENT: "complement",
 }
+_SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 _COUNTED: Final = "keep the count at or above 1"
 # Why there is no fix where the numerator stays away from 0.
 NO_VALUE: Final = (
@@ -334,7 +335,7 @@ def _by_same_divisor(here: Context, division: Site) -> list[Site]:
         (node for node in here.around(division.node) if isinstance(node, ast.stmt)), None
     )
     divisor = division.args.get("y")
-    if statement is None or divisor is None or division.point is None:
+    if not isinstance(statement, _SIMPLE) or divisor is None or division.point is None:
         return []
     quotients = []
     for node in ast.walk(statement):
