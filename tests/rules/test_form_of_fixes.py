@@ -462,3 +462,58 @@ def test_a_quotient_that_is_patched_becomes_one_call():
     """
     after = fixed(text)
     assert "z = tf.math.divide_no_nan(" in after and "is_nan" not in after and " / b" not in after
+
+
+def test_a_likelihood_keeps_its_sign():
+    text = """
+        import tensorflow as tf
+
+        def loss(r, x):
+            y = tf.reduce_sum(x, axis=-1)
+            p = tf.sigmoid(y)
+            likelihood = r * tf.math.log(p + 1e-9) + (1 - r) * tf.math.log(1 - p + 1e-9)
+            tf.print(likelihood)
+            return -tf.reduce_sum(likelihood) + tf.nn.l2_loss(x)
+    """
+    wanted = "likelihood = r * tf.math.log_sigmoid(y) - (1 - r) * tf.math.softplus(y)\n"
+    assert wanted in fixed(text)
+
+
+@pytest.mark.parametrize(
+    ("test", "wanted"),
+    [
+        ("tf.equal(num_siblings, 1.0)", True),
+        ("num_siblings < 1.5", False),
+    ],
+)
+def test_a_mask_of_a_divisor_is_one_call_where_lines_would_be_long(test, wanted):
+    text = f"""
+import tensorflow as tf
+
+def coefficients(num_siblings, child_indices, singles, right):
+    return tf.where(
+        {test},
+        singles,
+        tf.multiply((1.0 - right), tf.divide(child_indices, num_siblings - 1.0)),
+    )
+"""
+    after = fixed(text)
+    assert ("tf.math.divide_no_nan(child_indices, num_siblings - 1.0)" in after) is wanted
+    assert after != text
+
+
+def test_a_comment_above_what_goes_heads_what_takes_its_place():
+    text = """
+        import tensorflow as tf
+
+        def attend(scores, items):
+            # softmax of the scores
+            exps = tf.exp(scores)
+            total = tf.reduce_sum(exps, 1, keepdims=True)
+
+            shares = tf.expand_dims(tf.divide(exps, total), 2)
+
+            return tf.reduce_sum(shares * items, 1)
+    """
+    after = fixed(text)
+    assert "tf.exp(" not in after and "# softmax of the scores" in after

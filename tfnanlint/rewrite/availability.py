@@ -509,7 +509,7 @@ class Reach:
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
             if written or self._is_read(name, inside, replaced):
                 continue
-            if not all(self.only_computes(node, site, edits) for node in assignments):
+            if not all(self.only_computes(node, site, edits, replaced) for node in assignments):
                 continue
             groups.append(assignments)
             replaced += inside.assigning(name)
@@ -534,15 +534,22 @@ class Reach:
                 return True
         return False
 
-    def only_computes(self, statement: ast.Assign, site: Site, edits: Sequence[Edit] = ()) -> bool:
+    def only_computes(
+        self,
+        statement: ast.Assign,
+        site: Site,
+        edits: Sequence[Edit] = (),
+        gone: Sequence[Span] = (),
+    ) -> bool:
         """Whether an assignment only computes a tensor, which has no name in the graph, or gives a
         number that is written there, and has no comment. A comment above it is none of its own
-        where one of some edits changes the line below: it then stands right above that line.
+        where one of some edits changes the line below, or that below lines that are `gone`: it then
+        stands right above that line.
         """
         row = statement.lineno - 1
         text = self.source.text[self.source.line_starts[row] : self.source.span(statement).end]
         heads = row > 0 and self.source.line_text(row).lstrip().startswith("#")
-        if "#" in text or heads and not self._changes_below(statement, edits):
+        if "#" in text or heads and not self._changes_below(statement, edits, gone):
             return False
         if isinstance(statement.value, ast.Constant):
             return isinstance(statement.value.value, (int, float))
@@ -553,17 +560,38 @@ class Reach:
         )
         return computed and not named and not self.acts(statement.value, site.point)
 
-    def _changes_below(self, statement: ast.Assign, edits: Sequence[Edit]) -> bool:
+    def _changes_below(
+        self, statement: ast.Assign, edits: Sequence[Edit], gone: Sequence[Span]
+    ) -> bool:
         """Whether one of some edits changes the line below a statement, and more lines stand below
-        that one without a blank line between: a comment above them is one of all.
+        that one without a blank line between: a comment above them is one of all. So it is where
+        all lines go between it and the line that changes.
         """
         row = statement.end_lineno or statement.lineno
+        changed = self._row_below(row, gone)
+        is_in_block = row < len(self.source.line_starts) and self.source.line_text(row + 1).strip()
+        if changed is not None and changed > row + 1 and is_in_block:
+            is_beside = _indent_of(self.source.line_text(changed)) == statement.col_offset
+            begun = [self.source.position(edit.span.start)[0] for edit in edits]
+            return is_beside and changed in begun
         if row + 2 > len(self.source.line_starts):
             return False
         lines = [self.source.line_text(below) for below in (row + 1, row + 2)]
         if any(_indent_of(line) != statement.col_offset for line in lines):
             return False
         return any(self.source.position(edit.span.start)[0] == row + 1 for edit in edits)
+
+    def _row_below(self, row: int, gone: Sequence[Span]) -> int | None:
+        """The first row below another that is neither blank nor in lines that go; None at the end
+        of the file.
+        """
+        for below in range(row + 1, len(self.source.line_starts) + 1):
+            start = self.source.line_starts[below - 1]
+            text = self.source.line_text(below)
+            place = start + len(text) - len(text.lstrip())
+            if text.strip() and not any(Span(place, place + 1) in span for span in gone):
+                return below
+        return None
 
     def acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they
