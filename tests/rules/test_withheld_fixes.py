@@ -291,3 +291,35 @@ def test_no_half_repair_of_a_masked_softmax(scores, offered):
     finding = first(MASKED.format(scores=scores), "TFN205")
     assert bool(finding.fixes) is offered
     assert offered or "can overflow, too" in finding.no_fix
+
+
+LESSON = """def log1pexp(x):
+    return tf.math.log(1.0 + tf.exp(x))
+
+
+{decorator}
+def {name}(x):
+    e = tf.exp(-tf.abs(x))
+    return tf.math.log1p(e), lambda upstream: upstream * e
+"""
+DISTANCE = """def loss(labels, z):
+    return -tf.reduce_mean(tf.math.log(tf.abs(tf.round(1.0 - labels) - tf.{name}(z))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "name", "offered"),
+    [
+        ("@tf.custom_gradient", "log1pexp", False),
+        ("@tf.custom_gradient", "other", True),
+        ("@tf.function", "log1pexp", True),
+    ],
+)
+def test_what_a_lesson_gives_a_gradient_stays(decorator, name, offered):
+    finding = first(LESSON.format(decorator=decorator, name=name), "TFN304")
+    assert bool(finding.fixes) is offered
+
+
+@pytest.mark.parametrize(("name", "offered"), [("sigmoid", False), ("tanh", True)])
+def test_no_floor_under_the_distance_of_labels_from_a_sigmoid(name, offered):
+    assert bool(first(DISTANCE.format(name=name), "TFN101").fixes) is offered

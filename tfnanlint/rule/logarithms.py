@@ -117,6 +117,10 @@ def computed_probability(value: Value, depth: int = 6) -> Probability | None:
     param = "y" if is_one_minus(value) and site.op.name == "tf.subtract" else site.op.passes
     if param:
         return computed_probability(site.value(param), depth - 1)
+    distance = made_by(site.value("x"), "tf.subtract") if site.op.name == "tf.abs" else None
+    if distance is not None:  # of labels from probabilities
+        ends = [computed_probability(distance.value(end), depth - 1) for end in ("x", "y")]
+        return next((end for end in ends if end is not None), None)
     chosen = one_hot_choice(site) if site.op.name == "tf.reduce_sum" else None
     return computed_probability(chosen[0].value(chosen[1]), depth - 1) if chosen else None
 
