@@ -18,8 +18,9 @@ Good:
 
 The softmax may stand in another statement, and elements of it may be picked in between
 (`tf.math.log(tf.gather(p, actions, batch_dims=1))`). Where the logits are not available at the
-logarithm, return them from the function that computes the softmax; until then a floor,
-`tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite, but its gradient is 0 below the floor.
+logarithm, return them from the function that computes the softmax. A floor,
+`tf.math.log(tf.maximum(p, 1e-37))`, keeps the loss finite, but its gradient is 0 below the floor:
+as a fix it is offered only where no gradient is taken, or a layer keeps the logits to itself.
 
 A distribution that is made with `probs=tf.nn.softmax(logits)` takes the same logarithm in its
 `log_prob`: make it with `logits=logits`.

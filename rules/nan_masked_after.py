@@ -55,6 +55,8 @@ from tfnanlint.api import (
     label_behind,
     masked_inputs,
     nan_masks,
+    patched_quotients,
+    repairs,
     rule,
     weights,
 )
@@ -149,6 +151,8 @@ def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:
         or producer.source is not here.source
     ):
         return []
+    if producer.op.name == "tf.divide" and choice.value("x").lo == choice.value("x").hi == 0:
+        return patched_quotients.quotient_or_0(here, choice, producer)
     for param, where in domains(producer):
         x, again = producer.args.get(param), argument(producer, param)
         inside, outside = INSIDE.get(where.outside, ("", ""))
@@ -160,13 +164,14 @@ def mask_first(choice: Site, kept: Value, how: str, here: Context) -> list[Fix]:
         ]
         # A test for NaN lets Inf through, of which a tanh behind it makes a finite number.
         cost = seen_elsewhere(producer, choice, here) or "Inf is replaced as well"
-        return here.rewrite_all(
+        fixes = here.rewrite_all(
             choice,
             parts,
             title="mask the input first and apply the mask again",
             claim=Claim.SHIFTED,
             cost=cost,
         )
+        return repairs.brief(here, choice, fixes)
     return []
 
 

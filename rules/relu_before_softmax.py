@@ -25,7 +25,8 @@ Good:
 
 The fix removes the relu, which changes what the network computes: train it again. In Keras it is
 `activation=None` in the layer before the softmax; `slim.fully_connected` and `slim.conv2d` have a
-relu unless they get `activation_fn=None`, from an `arg_scope` too.
+relu unless they get `activation_fn=None`, from an `arg_scope` too. A relu at the end of a residual
+block has no fix: a layer with one unit for each class is missing behind it.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/relu
 
@@ -126,6 +127,11 @@ def without(relu: Site, here: Context) -> list[Fix]:
     )
     if is_chosen_by_caller(relu):
         here.no_fix = "the caller chooses the activation: give none there"
+        return []
+    if relu_outputs.closes_residual_block(relu, here.interpreter, here.around):
+        here.no_fix = (
+            "the relu ends a residual block: put a layer with one unit per class behind it"
+        )
         return []
     if relu.op.name in relu_outputs.RELUS:
         return here.rewrite(relu, "{x}", x=relu.args["x"], **keep) if "x" in relu.args else []

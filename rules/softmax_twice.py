@@ -44,13 +44,17 @@ from tfnanlint.api import (
     Fix,
     Iterator,
     Pairing,
+    Part,
     Site,
     argument,
+    ast,
     made_by,
     maker,
     rescued,
     rule,
+    shape_readers,
     softmax_by_hand,
+    texts,
 )
 
 PRODUCERS = {"tf.nn.softmax": ("softmax", "logits"), "tf.sigmoid": ("sigmoid", "x")}
@@ -135,12 +139,9 @@ def repairs(pair: Pairing, producer: Site, here: Context) -> list[Fix]:
         and producer.complete
         and producer.args
     ):
-        z = argument(producer, PRODUCERS[producer.op.name][1], "logits")
-        fixes += here.rewrite(
+        fixes += here.rewrite_all(
             pair.site,
-            "{z}",
-            node=pair.predictions_node,
-            z=z,
+            with_logits(pair.predictions_node, producer, here),
             title="pass the logits",
             claim=Claim.SHIFTED,
             cost="the loss becomes the intended one, so its values change",
@@ -155,3 +156,20 @@ def repairs(pair: Pairing, producer: Site, here: Context) -> list[Fix]:
             cost="the loss becomes the intended one; saturated outputs still get no gradient",
         )
     return fixes
+
+
+def with_logits(probabilities: ast.expr, producer: Site, here: Context) -> list[Part]:
+    """The logits for probabilities and for what else reads no more than their shape; where only
+    such does, and the name speaks of logits, they get that name.
+    """
+    param = PRODUCERS[producer.op.name][1]
+    others = shape_readers.others(probabilities, producer, here.interpreter, here.around)
+    logits = producer.args[param]
+    if others and not isinstance(logits, ast.Name) and says_logits(probabilities):
+        return [(producer.node, "{z}", {"z": logits})]
+    z = argument(producer, param, "logits")
+    return [(node, "{z}", {"z": z}) for node in (probabilities, *(others or ()))]
+
+
+def says_logits(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and texts.speaks_of_logits(node.id)

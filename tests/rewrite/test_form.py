@@ -83,10 +83,10 @@ CASES = {
         "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
         "    probabilities = tf.nn.softmax(logits, name='p')\n    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits)\n",
     ),
-    "the first value gets the plain name": (
+    "two values get names beside their own": (
         "import tensorflow as tf\n\ndef f(judge, real, fake):\n    a = tf.sigmoid(judge(real))\n    b = tf.sigmoid(judge(fake))\n"
         "    return -tf.reduce_mean(tf.math.log(a) + tf.math.log(1.0 - b))\n",
-        "    logits = judge(real)\n    a = tf.sigmoid(logits)\n    b_logits = judge(fake)\n",
+        "    a_logits = judge(real)\n    a = tf.sigmoid(a_logits)\n    b_logits = judge(fake)\n",
     ),
     "what is named keeps its lines": (
         "import tensorflow as tf\n\ndef f(model, the_long_name_of_the_first_input, another_long_name_of_it):\n    p = tf.nn.softmax(model(the_long_name_of_the_first_input +\n"

@@ -195,3 +195,131 @@ SHOWN = """class Coder(tf.keras.Model):
 @pytest.mark.parametrize(("name", "offered"), [("visualize_task", False), ("explain", True)])
 def test_what_is_only_looked_at_does_not_move(name, offered):
     assert bool(first(SHOWN.format(name=name), "TFN102").fixes) is offered
+
+
+SHARES = """def shares(x, w):
+    return tf.nn.softmax(tf.matmul(x, w), axis=-1)
+
+
+def loss(labels, x, w):
+    p = {shares}
+    return -tf.reduce_sum(labels * tf.math.log(p))
+"""
+HANDED = """def loss(p, labels):
+    return -tf.reduce_sum(labels * tf.math.log({p}))
+
+
+def step(x, w, labels):
+    with tf.GradientTape() as tape:
+        value = loss(tf.{name}(tf.matmul(x, w)), labels)
+    return tape.gradient(value, [w])
+"""
+OWN = """def {name}(z):
+    return tf.math.log(tf.exp(z) + 1.0)
+"""
+BLOCK = """inputs = tf.keras.Input((28, 28, 64))
+outputs = tf.keras.layers.Conv2D(64, 3, padding="same")(inputs)
+outputs = tf.keras.layers.ReLU()({given})
+model = tf.keras.Model(inputs, outputs)
+
+
+def loss(images, labels):
+    return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=model(images))
+"""
+MASKED = """def attention(scores, mask, w):
+    weights = tf.exp({scores}) * mask
+    total = tf.reduce_sum(weights, axis=-1, keepdims=True)
+    shares = weights / total
+    shares = tf.where(tf.math.is_nan(shares), tf.zeros_like(shares), shares)
+    return tf.matmul(shares, w)
+
+
+def step(scores, mask, w):
+    with tf.GradientTape() as tape:
+        value = tf.reduce_sum(attention(tf.matmul(scores, w), mask, w))
+    return tape.gradient(value, [w])
+"""
+
+
+@pytest.mark.parametrize(
+    ("shares", "offered"), [("shares(x, w)", False), ("tf.stop_gradient(shares(x, w))", True)]
+)
+def test_no_floor_takes_the_gradient_of_a_helper_with_logits(shares, offered):
+    finding = first(SHARES.format(shares=shares), "TFN301")
+    assert bool(finding.fixes) is offered
+    assert offered or "return the logits from 'shares', too" in finding.no_fix
+
+
+@pytest.mark.parametrize(
+    ("p", "name", "offered"),
+    [
+        ("p", "nn.softmax", False),
+        ("1.0 - p", "sigmoid", False),
+        ("p[:, 0]", "nn.softmax", False),
+        ("p", "nn.relu", True),
+    ],
+)
+def test_no_floor_under_what_callers_compute_from_logits(p, name, offered):
+    finding = first(HANDED.format(p=p, name=name), "TFN101", "TFN207", "TFN301", "TFN302")
+    assert bool(finding.fixes) is offered
+
+
+@pytest.mark.parametrize(
+    ("name", "offered"), [("my_softplus", False), ("softplus_naive", False), ("my_loss", True)]
+)
+def test_what_a_lesson_writes_out_stays(name, offered):
+    assert bool(first(OWN.format(name=name), "TFN304").fixes) is offered
+
+
+@pytest.mark.parametrize(
+    ("given", "offered"),
+    [
+        ("tf.keras.layers.add([outputs, inputs])", False),
+        ("tf.keras.layers.Add()([outputs, inputs])", False),
+        ("outputs + inputs", False),
+        ("outputs", True),
+    ],
+)
+def test_the_relu_of_a_residual_block_stays(given, offered):
+    assert bool(first(BLOCK.format(given=given), "TFN501").fixes) is offered
+
+
+@pytest.mark.parametrize(
+    ("scores", "offered"), [("scores", False), ("tf.minimum(scores, 20.0)", True)]
+)
+def test_no_half_repair_of_a_masked_softmax(scores, offered):
+    finding = first(MASKED.format(scores=scores), "TFN205")
+    assert bool(finding.fixes) is offered
+    assert offered or "can overflow, too" in finding.no_fix
+
+
+LESSON = """def log1pexp(x):
+    return tf.math.log(1.0 + tf.exp(x))
+
+
+{decorator}
+def {name}(x):
+    e = tf.exp(-tf.abs(x))
+    return tf.math.log1p(e), lambda upstream: upstream * e
+"""
+DISTANCE = """def loss(labels, z):
+    return -tf.reduce_mean(tf.math.log(tf.abs(tf.round(1.0 - labels) - tf.{name}(z))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "name", "offered"),
+    [
+        ("@tf.custom_gradient", "log1pexp", False),
+        ("@tf.custom_gradient", "other", True),
+        ("@tf.function", "log1pexp", True),
+    ],
+)
+def test_what_a_lesson_gives_a_gradient_stays(decorator, name, offered):
+    finding = first(LESSON.format(decorator=decorator, name=name), "TFN304")
+    assert bool(finding.fixes) is offered
+
+
+@pytest.mark.parametrize(("name", "offered"), [("sigmoid", False), ("tanh", True)])
+def test_no_floor_under_the_distance_of_labels_from_a_sigmoid(name, offered):
+    assert bool(first(DISTANCE.format(name=name), "TFN101").fixes) is offered

@@ -8,17 +8,19 @@ DISTILLATION = """import tensorflow as tf
 def loss(student, teacher, x):
     p = tf.nn.softmax(teacher(x))
     q = tf.nn.softmax(student(x))
-    return tf.reduce_sum(p * (tf.math.log(p) - tf.math.log(q)))
+    terms = p * (tf.math.log(p) - tf.math.log(q))
+    return tf.reduce_sum(terms)
 """
 DISTILLED = """import tensorflow as tf
 
 
 def loss(student, teacher, x):
-    logits = teacher(x)
-    p = tf.nn.softmax(logits)
+    p_logits = teacher(x)
+    p = tf.nn.softmax(p_logits)
     q_logits = student(x)
     q = tf.nn.softmax(q_logits)
-    return tf.reduce_sum(p * (tf.nn.log_softmax(logits) - tf.nn.log_softmax(q_logits)))
+    terms = p * (tf.nn.log_softmax(p_logits) - tf.nn.log_softmax(q_logits))
+    return tf.reduce_sum(terms)
 """
 
 CELLS = [
@@ -27,6 +29,6 @@ CELLS = [
     "q = tf.nn.softmax(head(z))\nb = tf.math.log(q) * q",
 ]
 NAMED = [
-    "logits = head(x)\np = tf.nn.softmax(logits)\na = tf.nn.log_softmax(logits) * p",
+    "p_logits = head(x)\np = tf.nn.softmax(p_logits)\na = tf.nn.log_softmax(p_logits) * p",
     "q_logits = head(z)\nq = tf.nn.softmax(q_logits)\nb = tf.nn.log_softmax(q_logits) * q",
 ]

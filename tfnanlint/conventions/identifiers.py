@@ -19,6 +19,10 @@ _PROBABILITY: Final = (
     r"(?i)_*(?:\w+_)?(?:p|q|pt|pi|probs?|probabilit(?:y|ies)|preds?|predictions?|yhat|y_hat|"
     r"xhat|x_hat|softmax|sigmoid)_*\d*"
 )
+_PROBABILITY_ENDING: Final = r"(?i)_(?:probs?|probabilit(?:y|ies)|softmax|sigmoid)$"
+_OWN_VERSION: Final = (
+    r"(?i)_*(?:my|naive|manual|unstable|bad|broken)_(\w+)|(\w+)_(?:naive|manual|unstable)"
+)
 _SAFE: Final = r"(?:^|_)safe(?:_|$)"
 _LABELS: Final = r"y_true|labels?|targets?|ground_?truth"
 _TRUE: Final = (
@@ -76,6 +80,21 @@ def is_scale(name: str) -> bool:
 def is_probability(name: str) -> bool:
     """Whether a name is one of probabilities or predictions: `p`, `probs`, `y_hat`."""
     return re.fullmatch(_PROBABILITY, name) is not None
+
+
+def without_probability(name: str) -> str:
+    """What has the probabilities that a name stands for: `actor` of `actor_probs`; names without
+    such an ending as they are.
+    """
+    return re.sub(_PROBABILITY_ENDING, "", name)
+
+
+def own_version_of(name: str) -> str:
+    """What a function writes out on purpose, by its name: `softplus` of `my_softplus`; empty for
+    other names.
+    """
+    match = re.fullmatch(_OWN_VERSION, name)
+    return next(filter(None, match.groups()), "") if match is not None else ""
 
 
 def says_safe(name: str) -> bool:

@@ -58,6 +58,16 @@ CONVENTIONS: Final = (
         "the name is given after a check or a choice",
     ),
     Convention(
+        identifiers.without_probability,
+        "what stands before `_probs` has the probabilities, and a fix names their logits after it",
+        "`actor_probs` are the probabilities of the actor, and their logits are `actor_logits`",
+    ),
+    Convention(
+        identifiers.own_version_of,
+        "the function writes out on purpose what TensorFlow has, and is left as it is",
+        "lessons write functions out to show where they fail; a fix would take that away",
+    ),
+    Convention(
         identifiers.is_return,
         "the value comes from the environment of an agent and depends on no weights",
         "advantages, from which a value function was subtracted, have other names",

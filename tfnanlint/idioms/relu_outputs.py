@@ -10,6 +10,7 @@ from typing import Final
 
 from tfnanlint.ops import traits
 from tfnanlint.ops.frameworks import HANDING_LAYERS
+from tfnanlint.ops.models.variables import VARIABLES
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
@@ -42,6 +43,39 @@ def relu_behind(value: Value) -> Site | None:
         else:
             return origin if _ends_in_relu(origin) else None
     return None
+
+
+def closes_residual_block(relu: Site, interpreter: Evaluator, around: Around) -> bool:
+    """Whether what a relu gets is the sum of the output of a layer and of another tensor, no
+    weight: the end of a residual block, whose output is a feature map.
+    """
+    value = relu.value("x") if relu.given("x") else _given_to(relu, interpreter, around)
+    if value is None:
+        return False
+    total = value.origin
+    layer = _construction(total.value("layer")) if isinstance(total, Site) else None
+    if made_by(value, *traits.SUMMING_LAYERS) is not None:
+        return True
+    if layer is not None and layer.op.name in traits.SUMMING_LAYERS:
+        return True
+    if not isinstance(total, Site) or total.op.name != "tf.add":
+        return False
+    addends = [total.value(param) for param in ("x", "y")]
+    is_weighed = any(made_by(addend, *VARIABLES) or addend.is_number for addend in addends)
+    return not is_weighed and any(_is_output_of_layer(addend) for addend in addends)
+
+
+def _is_output_of_layer(value: Value) -> bool:
+    origin = value.origin
+    return isinstance(origin, Site) and origin.library == "layer"
+
+
+def _given_to(relu: Site, interpreter: Evaluator, around: Around) -> Value | None:
+    """What the layer that a call constructs is applied to at once, `ReLU()(x)`; None elsewhere."""
+    applied = next(iter(around(relu.node)), None)
+    if not isinstance(applied, ast.Call) or applied.func is not relu.node or not applied.args:
+        return None
+    return interpreter.ask(applied.args[0], relu.point)
 
 
 def relu_at_end(model: Value) -> Site | None:

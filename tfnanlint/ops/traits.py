@@ -48,6 +48,8 @@ ADDITIONS: Final = ("tf.add", "tf.subtract")
 FACTORS: Final = ("tf.multiply", "tf.divide")
 ARITHMETIC: Final = (*ADDITIONS, *FACTORS)
 SUM_AND_PRODUCT: Final = ("tf.add", "tf.multiply")
+# Layers, and functions, that add up tensors.
+SUMMING_LAYERS: Final = ("keras.layers.Add", "keras.layers.add")
 INVERSES: Final = ("tf.divide", "tf.math.reciprocal")
 NEGATIONS: Final = ("tf.negative",)
 # The number that changes nothing, and the operands that come out beside it.

@@ -13,8 +13,10 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Collection, Final, Iterator, NamedTuple, Sequence, cast
 
+from tfnanlint.conventions.identifiers import without_probability
 from tfnanlint.diagnostics.findings import Edit
 from tfnanlint.ops.site import Site
+from tfnanlint.ops.traits import PROBABILITIES
 from tfnanlint.program.attributes import assigned_attributes
 from tfnanlint.program.functions import Function, Instance
 from tfnanlint.program.scope import (
@@ -507,7 +509,7 @@ class Reach:
             written = any(re.search(rf"\b{name}\b", edit.text) for edit in edits)
             if written or self._is_read(name, inside, replaced):
                 continue
-            if not all(self.only_computes(node, site, edits) for node in assignments):
+            if not all(self.only_computes(node, site, edits, replaced) for node in assignments):
                 continue
             groups.append(assignments)
             replaced += inside.assigning(name)
@@ -532,36 +534,64 @@ class Reach:
                 return True
         return False
 
-    def only_computes(self, statement: ast.Assign, site: Site, edits: Sequence[Edit] = ()) -> bool:
+    def only_computes(
+        self,
+        statement: ast.Assign,
+        site: Site,
+        edits: Sequence[Edit] = (),
+        gone: Sequence[Span] = (),
+    ) -> bool:
         """Whether an assignment only computes a tensor, which has no name in the graph, or gives a
         number that is written there, and has no comment. A comment above it is none of its own
-        where one of some edits changes the line below: it then stands right above that line.
+        where one of some edits changes the line below, or that below lines that are `gone`: it then
+        stands right above that line.
         """
         row = statement.lineno - 1
         text = self.source.text[self.source.line_starts[row] : self.source.span(statement).end]
         heads = row > 0 and self.source.line_text(row).lstrip().startswith("#")
-        if "#" in text or heads and not self._changes_below(statement, edits):
+        if "#" in text or heads and not self._changes_below(statement, edits, gone):
             return False
         if isinstance(statement.value, ast.Constant):
             return isinstance(statement.value.value, (int, float))
         inside = nodes_in(statement.value)
         named = any(isinstance(node, ast.keyword) and node.arg in ("name", None) for node in inside)
-        computed = any(isinstance(node, ast.Call) for node in inside) and not any(
+        computed = any(isinstance(node, (ast.Call, ast.BinOp)) for node in inside) and not any(
             isinstance(node, _CONDITIONAL) for node in inside
         )
         return computed and not named and not self.acts(statement.value, site.point)
 
-    def _changes_below(self, statement: ast.Assign, edits: Sequence[Edit]) -> bool:
+    def _changes_below(
+        self, statement: ast.Assign, edits: Sequence[Edit], gone: Sequence[Span]
+    ) -> bool:
         """Whether one of some edits changes the line below a statement, and more lines stand below
-        that one without a blank line between: a comment above them is one of all.
+        that one without a blank line between: a comment above them is one of all. So it is where
+        all lines go between it and the line that changes.
         """
         row = statement.end_lineno or statement.lineno
+        changed = self._row_below(row, gone)
+        is_in_block = row < len(self.source.line_starts) and self.source.line_text(row + 1).strip()
+        if changed is not None and changed > row + 1 and is_in_block:
+            is_beside = _indent_of(self.source.line_text(changed)) == statement.col_offset
+            begun = [self.source.position(edit.span.start)[0] for edit in edits]
+            return is_beside and changed in begun
         if row + 2 > len(self.source.line_starts):
             return False
         lines = [self.source.line_text(below) for below in (row + 1, row + 2)]
         if any(_indent_of(line) != statement.col_offset for line in lines):
             return False
         return any(self.source.position(edit.span.start)[0] == row + 1 for edit in edits)
+
+    def _row_below(self, row: int, gone: Sequence[Span]) -> int | None:
+        """The first row below another that is neither blank nor in lines that go; None at the end
+        of the file.
+        """
+        for below in range(row + 1, len(self.source.line_starts) + 1):
+            start = self.source.line_starts[below - 1]
+            text = self.source.line_text(below)
+            place = start + len(text) - len(text.lstrip())
+            if text.strip() and not any(Span(place, place + 1) in span for span in gone):
+                return below
+        return None
 
     def acts(self, node: ast.expr, point: Point) -> bool:
         """Whether an expression calls anything but ops that give the same result whenever they
@@ -739,16 +769,18 @@ class Reach:
         return naming.name
 
     def _word(self, hole: Outside, statement: ast.stmt, used: list[str]) -> str:
-        """A name for a hole: its word, or where that is taken that behind the name which the
-        statement assigns (`mlp_logits`), if this does not end with it.
+        """A name for a hole: its word, or where that is taken, or several probabilities in the
+        scope have logits, that behind what the statement assigns (`mlp_logits`).
         """
         word, scope = hole.word or "value", hole.point.scope.node
         name = self.fresh(word, scope, used)
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         owner = getattr(target, "attr", getattr(target, "id", ""))
-        if name == word or not owner or owner.endswith(word):
+        is_probability = hole.producer is not None and hole.producer.op.name in PROBABILITIES
+        is_one_of_several = is_probability and _has_siblings(statement, scope)
+        if not owner or name == word and not is_one_of_several:
             return name
-        return self.fresh(f"{owner}_{word}", scope, used)
+        return self.fresh(_name_beside(owner, word), scope, used)
 
     def _statement_of(self, hole: Outside) -> ast.stmt | None:
         """The assignment in which a hole is the first thing computed, always; None when there is no
@@ -894,6 +926,35 @@ def _changes_outside(name: str, point: Point) -> bool:
             return scope is not point.scope and scope.history[name].count() > 1
         scope = scope.parent.scope if scope.parent is not None else None
     return False
+
+
+def _name_beside(owner: str, word: str) -> str:
+    """A name for what a value is made of: `actor_logits` for `actor_probs` and `logits`,
+    `raw_fake_logits` where the value itself is called `fake_logits`.
+    """
+    stem = without_probability(owner)
+    named_alike = stem.endswith((word, word.removesuffix("s")))
+    return f"raw_{stem}" if named_alike else f"{stem}_{word}"
+
+
+def _has_siblings(statement: ast.stmt, scope: ast.AST) -> bool:
+    """Whether a scope assigns what the same function gives to another name, too:
+    `fake = tf.sigmoid(..)` beside `real = tf.sigmoid(..)`.
+    """
+    name = _called_by(statement)
+    names = {
+        ast.dump(node.targets[0])
+        for node in nodes_in(scope)
+        if isinstance(node, ast.Assign) and _called_by(node) == name
+    }
+    return name != "" and len(names) > 1
+
+
+def _called_by(statement: ast.stmt) -> str:
+    """The last part of the name of the function whose result is assigned; empty for others."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    return (path or "").rpartition(".")[2]
 
 
 def _read_in(node: ast.expr) -> set[str]:

@@ -51,7 +51,17 @@ def binary(here: Context, log: Site, loss: BinaryCrossEntropy, outer: LinearCont
     """
     if any(probability.layer is not None for probability in loss.probabilities):
         return []
-    return [*_sigmoid_loss(here, log, loss, outer), *_stable_halves(here, log, loss)]
+    whole, halves = _sigmoid_loss(here, log, loss, outer), _stable_halves(here, log, loss)
+    return [*halves, *whole] if _keeps_minus(here, loss, outer) else [*whole, *halves]
+
+
+def _keeps_minus(here: Context, loss: BinaryCrossEntropy, outer: LinearContext) -> bool:
+    """Whether the program writes the sum as a likelihood, and takes its negative elsewhere: the
+    loss op would need a minus, which that negates again.
+    """
+    if loss.negative or outer.sign_above(loss.whole) is not None:
+        return False
+    return _sign_of_name(here, loss.whole, outer) is None
 
 
 def _sigmoid_loss(

@@ -16,6 +16,7 @@ from tfnanlint.program.predicates import facts
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Changed, Context, Part
+from tfnanlint.values.value import WHOLE
 
 _TITLE = "mask the input too"
 _BOUND: Final = "bound the exponent by what the choice tests"
@@ -62,6 +63,8 @@ def repaired(here: Context, masked: Masked) -> list[Fix]:
     if fixes:
         return fixes
     fixes = _with_test(masked, here, x, hole, claim) if alone else []
+    if fixes and not repairs.brief(here, site, fixes):
+        fixes = _without_nan(masked, here, x, claim) or fixes
     if not fixes and site.op.name != "tf.divide" and masked.domain.outside in _INSIDE:
         fixes = repairs.named_if_long(
             here,
@@ -75,6 +78,43 @@ def repaired(here: Context, masked: Masked) -> list[Fix]:
             cost=cost,
         )
     return fixes
+
+
+def _without_nan(masked: Masked, here: Context, x: ast.expr, claim: Claim) -> list[Fix]:
+    """The quotient that is 0 where the divisor is 0, if the choice asks for that alone."""
+    site, test = masked.site, masked.test.node
+    if site.op.name != "tf.divide" or test is None or here.speller.first_version:
+        return []
+    relations = [
+        relation.rstrip("?")
+        for node, relation, limit in facts(test, masked.test.truth)
+        if _is_difference(x, node, limit)
+    ]
+    divisor = site.value("y")
+    is_exact = "!=" in relations or ">" in relations and divisor.nonnegative
+    if not is_exact or divisor.dtype in WHOLE:
+        return []
+    return here.rewrite(
+        site,
+        "tf.math.divide_no_nan({x}, {y})",
+        title=_TITLE,
+        claim=claim,
+        x=site.args["x"],
+        y=site.args["y"],
+    )
+
+
+def _is_difference(x: ast.expr, node: ast.expr, limit: ast.expr | float) -> bool:
+    """Whether an expression is what is compared with 0, or that minus the number with which it is
+    compared: `n - 1.0` where `n` is compared with 1.
+    """
+    bound = limit.value if isinstance(limit, ast.Constant) else limit
+    if ast.dump(x) == ast.dump(node):
+        return bound == 0
+    is_minus = isinstance(x, ast.BinOp) and isinstance(x.op, ast.Sub)
+    if not is_minus or not isinstance(x.right, ast.Constant):
+        return False
+    return ast.dump(x.left) == ast.dump(node) and x.right.value == bound
 
 
 def _is_beside(site: Site, choice: Site) -> bool:

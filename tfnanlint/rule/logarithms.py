@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tfnanlint.diagnostics.findings import EPSILON
+from tfnanlint.idioms.exponents import exponential_beside_one
 from tfnanlint.idioms.moments import squared
+from tfnanlint.idioms.probabilities import PRODUCERS, Probability, probability
+from tfnanlint.idioms.quantities import Quantity, quantity
 from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import CASTS, CEILINGS, LOGARITHM_PRODUCTS, LOGARITHM_SUMS
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rewrite.epsilons import epsilon
-from tfnanlint.values.value import Value, rounded
+from tfnanlint.values.value import Note, Value, rounded
 
 _WRITTEN = (ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.USub, ast.Load)
 
@@ -98,6 +101,41 @@ def absorbed_bound(value: Value) -> bool:
     )
 
 
+def computed_probability(value: Value, depth: int = 6) -> Probability | None:
+    """The softmax or sigmoid whose output a value is, or of which it picks elements: its logits
+    have a logarithm of their own. Of a parameter, that which a caller gives; None for others.
+    """
+    whole = probability(value)
+    site = value.origin
+    if whole is not None or depth == 0:
+        return whole
+    if isinstance(site, Note):
+        parts = [_from_site(origin) for origin in site.joined if isinstance(origin, Site)]
+        return next((part for part in parts if part is not None), None)
+    if not isinstance(site, Site) or _is_sigmoid_by_hand(site):
+        return Probability(site) if isinstance(site, Site) else None
+    param = "y" if is_one_minus(value) and site.op.name == "tf.subtract" else site.op.passes
+    if param:
+        return computed_probability(site.value(param), depth - 1)
+    distance = made_by(site.value("x"), "tf.subtract") if site.op.name == "tf.abs" else None
+    if distance is not None:  # of labels from probabilities
+        ends = [computed_probability(distance.value(end), depth - 1) for end in ("x", "y")]
+        return next((end for end in ends if end is not None), None)
+    chosen = one_hot_choice(site) if site.op.name == "tf.reduce_sum" else None
+    return computed_probability(chosen[0].value(chosen[1]), depth - 1) if chosen else None
+
+
+def _from_site(site: Site) -> Probability | None:
+    """The probability that a softmax or sigmoid gives, as one of several values that arrive."""
+    is_computed = site.op.name in PRODUCERS or _is_sigmoid_by_hand(site)
+    return Probability(site) if is_computed else None
+
+
+def _is_sigmoid_by_hand(site: Site) -> bool:
+    """Whether a site is the quotient of `1 / (1 + exp(-x))`."""
+    return site.op.name == "tf.divide" and exponential_beside_one(site.value("y")) is not None
+
+
 def is_share(value: Value) -> bool:
     """Whether a value is a quotient whose dividend is not negative, by a divisor of which nothing
     is known: an overlap by a union.
@@ -107,9 +145,8 @@ def is_share(value: Value) -> bool:
 
 
 def is_count(value: Value) -> bool:
-    """Whether a value is a whole number that was made a float."""
-    cast = made_by(value, *CASTS)
-    return cast is not None and (cast.value("x").dtype or "").startswith(("int", "uint"))
+    """Whether a value is a whole number that was made a float, or a sum of such."""
+    return quantity(value) is Quantity.COUNT
 
 
 def starts_positive(value: Value) -> bool:

@@ -35,6 +35,7 @@ from tfnanlint.ops.traits import (
     WHOLE_DIVISIONS,
 )
 from tfnanlint.program.scope import Point
+from tfnanlint.rewrite.availability import Named
 from tfnanlint.rule import recipes as repairs
 from tfnanlint.rule.registry import Context, Part
 from tfnanlint.syntax.nodes import nodes_in
@@ -50,6 +51,8 @@ _USES: Final = {
     **dict.fromkeys((Quantity.SQUARES, Quantity.PROBABILITY, Quantity.WEIGHTS), "squares"),
     Quantity.COMPLEMENT: "complement",
 }
+_SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
+_COUNTED: Final = "keep the count at or above 1"
 # Why there is no fix where the numerator stays away from 0.
 NO_VALUE: Final = (
     "what the quotient should be where the divisor is 0 is not known: keep the divisor away from 0 "
@@ -305,24 +308,58 @@ def _by_count(here: Context, division: Site, param: str) -> list[Fix]:
         here.no_fix = "a single element forms no pair: skip such a batch"
         return []
     unit = "1" if division.value(param).dtype in (None, *WHOLE) else "1.0"
-    counted = (
-        repairs.named_if_long(
-            here,
-            division,
-            division.args[param],
-            f"tf.maximum({{x}}, {unit})",
-            {"x": division.args[param]},
-            "count",
-            title="keep the count at or above 1",
-            claim=Claim.EQUAL_WHERE_FINITE,
-        )
-        if param in division.args
-        else []
+    if param not in division.args:
+        return zeros(here, division, param)
+    beside = _by_same_divisor(here, division)
+    if beside and not all(map(_vanishes, [division, *beside])):
+        return _counted_together(here, [division, *beside], unit)
+    counted = repairs.named_if_long(
+        here,
+        division,
+        division.args[param],
+        f"tf.maximum({{x}}, {unit})",
+        {"x": division.args[param]},
+        "count",
+        title=_COUNTED,
+        claim=Claim.EQUAL_WHERE_FINITE,
     )
     nothing = zeros(here, division, param)
     # the first releases of TensorFlow have no quotient that is 0
     zero_first = division.op.name == "tf.divide" and not here.speller.first_version
     return nothing + counted if zero_first and _vanishes(division) else counted + nothing
+
+
+def _by_same_divisor(here: Context, division: Site) -> list[Site]:
+    """The other quotients in the statement of a quotient that divide by the same expression."""
+    statement = next(
+        (node for node in here.around(division.node) if isinstance(node, ast.stmt)), None
+    )
+    divisor = division.args.get("y")
+    if not isinstance(statement, _SIMPLE) or divisor is None or division.point is None:
+        return []
+    quotients = []
+    for node in ast.walk(statement):
+        if not isinstance(node, (ast.BinOp, ast.Call)) or node is division.node:
+            continue
+        place = here.standing(node, division.point)
+        site = here.site(node, place) if place is not None else None
+        if site is None or site.op.name != "tf.divide" or "y" not in site.args or not site.complete:
+            continue
+        if ast.dump(site.args["y"]) == ast.dump(divisor):
+            quotients.append(site)
+    return quotients
+
+
+def _counted_together(here: Context, divisions: list[Site], unit: str) -> list[Fix]:
+    """One count of at least 1 for the quotients of a statement that divide by the same count."""
+    divisions = sorted(divisions, key=lambda division: here.source.span(division.node).start)
+    count = Named("count", f"tf.maximum({{x}}, {unit})", {"x": divisions[0].args["y"]})
+    return here.rewrite_all(
+        divisions[0],
+        [(division.args["y"], "{v}", {"v": count}) for division in divisions],
+        title=_COUNTED,
+        claim=Claim.EQUAL_WHERE_FINITE,
+    )
 
 
 def _of_pairs(value: Value) -> bool:

@@ -18,7 +18,7 @@ from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.late_guards import vanishes_with_root
 from tfnanlint.idioms.moments import squared as squared_by
-from tfnanlint.idioms.probabilities import logged
+from tfnanlint.idioms.probabilities import Probability, logged
 from tfnanlint.idioms.quantities import factors
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by, same
@@ -32,12 +32,13 @@ from tfnanlint.ops.traits import (
     TOTALS,
     WRITTEN_ROOTS,
 )
-from tfnanlint.program.scope import Point
+from tfnanlint.program.scope import Parameter, Point, unrefined
 from tfnanlint.rewrite import LINE
 from tfnanlint.rewrite.availability import Named, argument
 from tfnanlint.rewrite.epsilons import epsilon, survives, written
 from tfnanlint.rule.logarithms import (
     absorbed_bound,
+    computed_probability,
     floor_of,
     is_count,
     is_density,
@@ -827,6 +828,7 @@ def logarithm(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
     )
     reason = here.no_fix
     fixes = fixes or log_floor(here, log, param, edge)
+    reason = why_not_of_logits(log, log.value(param)) or reason
     here.no_fix = "" if fixes else reason or here.no_fix
     return fixes
 
@@ -841,6 +843,7 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         or (why_not_alone(here, log, value) if edge == 0 else "")
         or (why_not_half(here, log, value) if edge == 0 else "")
         or why_not_of_array(log)
+        or why_not_of_logits(log, value)
         or (why_not_of_divisor(here, log, value) if edge == 0 else "")
     )
     if node is None or here.no_fix:
@@ -871,6 +874,31 @@ def why_not_of_array(log: Site) -> str:
     if not isinstance(site, Site) or site.library != "np":
         return ""
     return "NumPy computed the value from data: repair the data where it is 0"
+
+
+def why_not_of_logits(log: Site, value: Value) -> str:
+    """Why the logarithm of a softmax or sigmoid through which a gradient may be taken gets no
+    floor, below which that would be 0: its logits have a logarithm of their own. Empty for others,
+    and where a layer keeps the logits to itself.
+    """
+    computed = computed_probability(value)
+    if log.differentiated is Differentiated.NO or computed is None or computed.layer is not None:
+        return ""
+    is_softmax = computed.producer.op.name == "tf.nn.softmax"
+    better = "log_softmax" if is_softmax else "log_sigmoid"
+    return f"a floor has gradient 0 below it: {_way_to_logits(log, computed)} use {better}"
+
+
+def _way_to_logits(log: Site, computed: Probability) -> str:
+    """How to have the logits of a probability at its logarithm, in words."""
+    point = computed.producer.point
+    if point is None or log.point is None or point.scope.node is log.point.scope.node:
+        return "give the logits a name, and"
+    root = (path_of(log.args["x"]) or "").partition(".")[0] if "x" in log.args else ""
+    if isinstance(unrefined(log.point.lookup(root)), Parameter):
+        return f"hand the logits over as '{root}', and"
+    name = getattr(point.scope.node, "name", "")
+    return f"return the logits from '{name}', too, and" if name else "hand the logits over, and"
 
 
 def why_not_of_divisor(here: Context, log: Site, value: Value) -> str:

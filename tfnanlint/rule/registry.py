@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator, NamedTuple
 
 from tfnanlint.conventions.files import holds_tests
-from tfnanlint.conventions.identifiers import names_compiler
+from tfnanlint.conventions.identifiers import names_compiler, own_version_of
 from tfnanlint.conventions.roles import compares_results, makes_picture
 from tfnanlint.diagnostics.findings import (
     MODES,
@@ -680,6 +680,10 @@ class Context:
         """Those of some fixes that the place of a site allows: values that a test expects, or that
         are only printed, do not move, nor do others for evidence of a weak kind.
         """
+        own = self._own_version(site, fixes)
+        if own:
+            self.no_fix = f"'{own}' writes the function out, which may be meant"
+            return ()
         exact = tuple(fix for fix in fixes if fix.claim.safe)
         if len(exact) == len(fixes):
             return fixes
@@ -692,6 +696,32 @@ class Context:
         else:
             return fixes
         return exact
+
+    def _own_version(self, site: Site, fixes: tuple[Fix, ...]) -> str:
+        """The function of a site that says by its name that it is another version of what fixes
+        call, `my_softplus` in a lesson on its gradient, or that the file writes again with a
+        gradient of its own; empty where there is none.
+        """
+        around = [node for node in self.around(site.node) if isinstance(node, ast.FunctionDef)]
+        for function in around if fixes else ():
+            if self._has_gradient_elsewhere(function):
+                return function.name
+            name = own_version_of(function.name)
+            written = "".join([edit.text for fix in fixes for edit in fix.edits])
+            if name and f".{name}(" in written:
+                return function.name
+        return ""
+
+    def _has_gradient_elsewhere(self, function: ast.FunctionDef) -> bool:
+        """Whether the file has a function of the same name with `@tf.custom_gradient`."""
+        if "custom_gradient" not in self.source.names:
+            return False
+        return any(
+            node.name == function.name and node is not function
+            for node in self.source.tree.body
+            if isinstance(node, ast.FunctionDef)
+            and any(leaf(decorator) == "custom_gradient" for decorator in node.decorator_list)
+        )
 
     def _is_shown(self, site: Site) -> bool:
         """Whether a site stands in a function that makes a picture."""
