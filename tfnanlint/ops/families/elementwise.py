@@ -333,8 +333,8 @@ op(
 
 # Trigonometry
 
-row("sin", t.unary(c.wave), reaches=(-1.0, 1.0), more="K.sin")
-row("cos", t.unary(c.cosine), reaches=(-1.0, 1.0), more="K.cos")
+row("sin", t.unary(c.wave), more="K.sin")
+row("cos", t.unary(c.cosine), more="K.cos")
 row("tan", t.unary(c.tan))
 row(
     "asin",
