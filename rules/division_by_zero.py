@@ -56,15 +56,13 @@ from tfnanlint.api import (
     Iterator,
     Site,
     Value,
-    data_masks,
     decides,
     densities,
     divisors,
-    layer_outputs,
     quotients,
     repairs,
     rule,
-    trained_weights,
+    weakness_of_divisor,
 )
 
 DIVISORS = {"tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
@@ -115,19 +113,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
-        kind=weakness(division, divisor, here),
-    )
-
-
-def weakness(division: Site, divisor: Value, here: Context) -> str:
-    """The kind of evidence that a divisor is 0, where it is a weak one."""
-    return (
-        data_masks.weakness_of_total(division, divisor)
-        or divisors.weakness_of_size(divisor)
-        or divisors.weakness_of_shares(divisor)
-        or trained_weights.weakness_of_sum(divisor)
-        or layer_outputs.weakness_of_length(divisor, here.interpreter, here.around)
-        or layer_outputs.weakness_of_error(divisor)
+        kind=weakness_of_divisor(division, divisor, here.interpreter, here.around),
     )
 
 

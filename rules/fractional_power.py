@@ -24,6 +24,10 @@ gradient 0, at and below 0. With an absolute value, `tf.abs(x) ** 0.5`, the grad
 infinite. For a base of either sign and a negative exponent there is no fix: decide which sign is
 right. `tf.sign(x) * tf.abs(x) ** p` needs the same floor inside.
 
+Often harmless: if no gradient is known to be taken, a fractional power, and a negative one of a
+norm, a distance or an exponential, which is 0 for unusual data only. A negative power of a count,
+of a sum over a mask or of relu outputs is reported as a division is.
+
 The likelihood `p ** y * (1 - p) ** (1 - y)` of a label that is 0 or 1 has a NaN gradient as soon as
 `1 - p` rounds to 0, from a logit of 17 on.
 
@@ -49,14 +53,15 @@ from tfnanlint.api import (
     Value,
     ast,
     differences,
+    divisors,
     domain,
     evidence,
-    layer_outputs,
     moments,
     powers,
     repairs,
     rule,
     value_in_words,
+    weakness_of_divisor,
 )
 
 
@@ -65,7 +70,7 @@ from tfnanlint.api import (
     "fractional-power",
     on="tf.pow",
     over="TFN201 TFN202 TFN203",
-    silent="MAY/NO MAY/UNKNOWN",
+    silent="MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL",
     fixes="l2_normalize floor mask epsilon_inside",
 )
 def check(power: Site, here: Context) -> Iterator[Finding]:
@@ -107,8 +112,17 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         certainty,
         powers.fixes_of(here, power, exponent),
         covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)],
-        kind=layer_outputs.weakness_of_length(base, here.interpreter, here.around),
+        doubtful=exponent > 0 or below or is_unlikely_divisor(power, here),
+        kind=weakness_of_divisor(power, base, here.interpreter, here.around),
     )
+
+
+def is_unlikely_divisor(power: Site, here: Context) -> bool:
+    """Whether the base of a negative power is 0 for unusual data only, or kept away from it."""
+    if here.draft:
+        return False
+    is_kept_away = here.tested(power, "x") or here.asserted(power, "x")
+    return is_kept_away or divisors.is_rarely_zero(power, power.value("x"))
 
 
 def by_weight(power: Site, here: Context) -> Iterator[Finding]:
@@ -127,6 +141,7 @@ def by_weight(power: Site, here: Context) -> Iterator[Finding]:
         "below 1, the gradient is Inf at 0",
         Certainty.MAY,
         help="keep the base above 0 with tf.maximum(x, 1e-6), or the exponent at or above 1",
+        doubtful=True,
     )
 
 
@@ -155,6 +170,7 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         help="write the product as tf.where(y > 0.5, p, 1 - p), or take the cross-entropy with "
         "logits",
+        doubtful=True,
     )
 
 

@@ -16,7 +16,8 @@ Good:
     loss = -tf.reduce_mean(tf.math.log(tf.maximum(tf.tanh(score), 1e-8)))
 
 Often harmless: a sum with an unbounded value, such as the output of a layer, because other code
-often keeps it positive. A weight with a random initial value is always reported.
+often keeps it positive. A weight with a random initial value is always reported, and so is the
+output of a leaky relu, which lets through what is below 0.
 
 First find out why the value is negative: a probability computed by `tanh` should use `tf.sigmoid`,
 and a floor has gradient 0 below it.
@@ -42,6 +43,7 @@ from tfnanlint.api import (
     Value,
     ast,
     evidence,
+    layer_outputs,
     linear,
     number_text,
     repairs,
@@ -92,9 +94,14 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
             Certainty.MAY,
             floored(log, guard, param, eps_param, x, here),
             covers=[guard.node] if guard.node is not None else (),
-            doubtful=x.lo == -INF and not evidence.drawn_below_zero(x) and not linear(x),
+            doubtful=x.lo == -INF and not shows_negative(x),
         )
         return
+
+
+def shows_negative(x: Value) -> bool:
+    """Whether the program shows of a value without a lower bound that it is below 0."""
+    return evidence.drawn_below_zero(x) or linear(x) or layer_outputs.leaks(x)
 
 
 def floored(

@@ -23,7 +23,6 @@ from tfnanlint.idioms import (
     absorbed_epsilons,
     angles,
     cross_entropy,
-    data_masks,
     densities,
     derivatives,
     differences,
@@ -49,7 +48,6 @@ from tfnanlint.idioms import (
     shape_readers,
     softmax_by_hand,
     steep_chains,
-    trained_weights,
     weights,
 )
 from tfnanlint.idioms import confusion_counts as tallies
@@ -82,6 +80,7 @@ from tfnanlint.idioms.loss_pairs import (
 )
 from tfnanlint.idioms.mapped import runs_on_rows
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
+from tfnanlint.idioms.weak_divisors import weakness_of_divisor
 from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.data_sets import elements
 from tfnanlint.ops.domains import Domain, domain, domains, filler
@@ -206,7 +205,6 @@ __all__ = [
     "named_safe",
     "named_scale",
     "nan_masks",
-    "data_masks",
     "NEAREST",
     "never_reached",
     "NO_CONSTANT",
@@ -260,7 +258,6 @@ __all__ = [
     "tanh_by_hand",
     "total_with_epsilon",
     "texts",
-    "trained_weights",
     "traits",
     "truth_only",
     "units",
@@ -268,6 +265,7 @@ __all__ = [
     "Walk",
     "weights",
     "value_in_words",
+    "weakness_of_divisor",
     "weakness_of_exponential",
     "words",
     "zero_put_in",

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tfnanlint.config.layers import Policy
+from tfnanlint.dev.reveal import reveals
 from tfnanlint.interp.precision import Precision
 from tfnanlint.pipeline import analysis
 from tfnanlint.pipeline.check import check_source
@@ -87,6 +88,24 @@ def test_a_policy_counts_in_the_files_of_its_program(tmp_path, train, offered):
     (tmp_path / "pkg" / "__init__.py").write_text("")
     (tmp_path / "train.py").write_text(train)
     assert titles(tmp_path / "pkg" / "layers.py", LAYER) == offered
+
+
+RESETS = SETS.replace("mixed_float16", "float32")
+
+
+@pytest.mark.parametrize(
+    ("behind", "dtype"),
+    [
+        (RESETS, "float16"),
+        (RESETS + "layer = Distance()\n", None),
+        (f"def reset():\n    {RESETS}", None),
+    ],
+)
+def test_what_the_last_statement_sets_back_holds_for_nothing(behind, dtype):
+    call = "    def call(self, inputs):\n"
+    text = LAYER.replace("\n\n\n", f"\n{SETS}", 1).replace(call, f"{call}        reveal(inputs)\n")
+    (inputs,) = reveals(Source("a.py", text + behind))
+    assert inputs.value.dtype == dtype
 
 
 def test_a_cast_in_one_branch_leaves_the_choice_only(tmp_path):

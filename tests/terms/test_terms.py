@@ -96,6 +96,33 @@ def test_a_term_has_the_value_of_what_it_stands_for(spellings, dtype):
             np.testing.assert_allclose(executed, expected, rtol=DTYPES[dtype], atol=DTYPES[dtype])
 
 
+ROWS = "tf.reduce_sum(tf.square(a), axis=-1)"
+
+
+@pytest.mark.parametrize(
+    ("product", "is_squares"),
+    [
+        ("tf.matmul(a, a, transpose_b=True)", True),
+        ("a @ tf.transpose(a)", True),
+        ("tf.matmul(a, b, transpose_b=True)", False),
+        ("tf.matmul(a, a)", False),
+        ("tf.matmul(a, a, transpose_a=True)", False),
+    ],
+)
+def test_the_diagonal_of_the_products_of_rows_are_their_squares(product, is_squares):
+    first, second = terms(f"tf.linalg.diag_part({product}); {ROWS}")
+    assert (first == second) is is_squares
+
+
+@pytest.mark.tensorflow
+def test_the_diagonal_of_the_products_of_rows_is_executed():
+    import tensorflow as tf
+
+    a = tf.constant([[1.0, 2.0], [3.0, -4.0]])
+    diagonal = tf.linalg.diag_part(tf.matmul(a, a, transpose_b=True))
+    assert diagonal.numpy().tolist() == eval(ROWS).numpy().tolist() == [5.0, 25.0]
+
+
 @pytest.mark.parametrize("flag", ["x > 0", "y is None"])
 def test_two_returns_are_two_terms(flag):
     text = HEAD + (

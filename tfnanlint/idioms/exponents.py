@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import math
+from typing import TypeGuard
 
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
@@ -26,6 +27,7 @@ from tfnanlint.values.value import INF, Value
 
 _MOST_EPSILON = 0.01
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
+_WHOLE_AXIS = ast.dump(ast.Slice())
 _NEARLY_ONE = 1.001  # 1 with what is lost by rounding
 
 
@@ -97,6 +99,41 @@ def of_itself(x: Value, depth: int = 8) -> bool:
     if site.op.name == "tf.pow" and not site.value("y").positive:
         return False
     return site.op.name in OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
+
+
+def compares_each_with_all(test: Site) -> bool:
+    """Whether a test compares each row of a tensor with every row of it, `y[:, None] ==
+    y[None, :]`: each is equal to itself, so that no row or column of the two first axes is without
+    a hit.
+    """
+    rows = [_spread_out(test, param) for param in ("x", "y")]
+    if rows[0] is None or rows[1] is None or not same(rows[0], rows[1]):
+        return False
+    return {_added_axis(test, param) for param in ("x", "y")} == {0, 1}
+
+
+def _added_axis(site: Site, param: str) -> int | None:
+    """Which of the two first axes is the new one of what arrives at a parameter; None where it is
+    another one, or cannot be told.
+    """
+    node = site.args.get(param)
+    if isinstance(node, ast.Call):
+        expansion = made_by(site.value(param), "tf.expand_dims", aligned=True)
+        axis = expansion.const("axis", None) if expansion is not None else None
+        return axis if isinstance(axis, int) else None
+    parts = node.slice.elts if _has_two_parts(node) else []
+    kinds = [isinstance(part, ast.Constant) and part.value is None for part in parts]
+    whole = [isinstance(part, ast.Slice) and ast.dump(part) == _WHOLE_AXIS for part in parts]
+    return kinds.index(True) if sorted(kinds) == [False, True] and any(whole) else None
+
+
+def _has_two_parts(node: ast.expr | None) -> TypeGuard[ast.Subscript]:
+    """Whether an expression takes parts of its two first axes."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Tuple)
+        and len(node.slice.elts) == 2
+    )
 
 
 def _spread_out(site: Site, param: str) -> Value | None:

@@ -25,6 +25,7 @@ from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
     DIFFERENCES,
     FED_TO_LOSSES,
+    LEAKING,
     REARRANGEMENTS,
     RECURRENT_FUNCTIONS,
     SLOPED,
@@ -36,7 +37,7 @@ from tfnanlint.ops.traits import (
 )
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Note, Value
+from tfnanlint.values.value import INF, Note, Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -211,6 +212,11 @@ def _sloped(site: Site) -> Value | None:
         ):
             return site.value(bare)
     return None
+
+
+def leaks(value: Value) -> bool:
+    """Whether a value is the output of a leaky relu, of which any number below 0 is one."""
+    return value.lo == -INF and made_by(plain(value), *LEAKING) is not None
 
 
 def _runs_to_the_end(site: Site) -> bool:

@@ -13,7 +13,7 @@ from functools import cache
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.derivatives import gradient_site
-from tfnanlint.idioms.exponents import exponential_of, of_itself, on_a_grid
+from tfnanlint.idioms.exponents import compares_each_with_all, exponential_of, of_itself, on_a_grid
 from tfnanlint.ops.frameworks import ANY_WEIGHT
 from tfnanlint.ops.models.variables import (
     VARIABLES,
@@ -139,7 +139,7 @@ def counted(divisor: Value) -> bool:
     if cast is not None:
         return cast.value("x").kind == "number"
     total = made_by(bare, "tf.reduce_sum")
-    if total is not None and has_marks(total):
+    if total is not None and (has_marks(total) or has_hits(total)):
         return True
     within = made_by(total.value("x"), "tf.sequence_mask") if total is not None else None
     return within is not None and within.value("x").lo >= 1
@@ -821,6 +821,15 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
     return _drawn(site.value("x"), depth - 1) if name in ZERO_IF_INSIDE + ("tf.abs",) else 0
 
 
+def has_hits(total: Site) -> bool:
+    """How many of the rows of a tensor are equal to each one of them (`y[:, None] == y[None, :]`):
+    that one is.
+    """
+    test = made_by(plain(total.value("x")), "tf.equal")
+    axis = total.const("axis", None)
+    return test is not None and axis in (None, 0, 1) and compares_each_with_all(test)
+
+
 def has_ones(total: Site) -> bool:
     """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops
     of a graph), of a kernel of points and themselves, or of the rows or columns of one on whose
@@ -1160,4 +1169,9 @@ _ELEMENTS_ABOVE_ZERO: tuple[Callable[[Value], bool], ...] = (
     _of_free_exponents,
     _of_modulating_factors,
 )
-_SUMS_ABOVE_ZERO: tuple[Callable[[Site], bool], ...] = (has_ones, _has_counted, _of_all_examples)
+_SUMS_ABOVE_ZERO: tuple[Callable[[Site], bool], ...] = (
+    has_ones,
+    has_hits,
+    _has_counted,
+    _of_all_examples,
+)

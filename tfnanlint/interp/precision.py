@@ -33,7 +33,7 @@ class Precision:
 
     def policies(self, ev: Evaluator, module: Module) -> list[tuple[str, ast.Call]]:
         """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with
-        the calls that do so.
+        the calls that do so. What its last statement sets back holds for nothing in it.
         """
         if module not in self._policies:
             policies = self._policies[module] = []  # while it is being found
@@ -48,6 +48,10 @@ class Precision:
                     text = ev.evaluate(inner, point).const if inner is not None else None
                     if isinstance(text, str):
                         policies.append((text, node))
+            last = module.source.tree.body[-1] if policies else None
+            ended = last.value if isinstance(last, ast.Expr) else None
+            kept = [policy for policy in policies if policy[1] is not ended]
+            policies[:] = kept or policies
         return self._policies[module]
 
     def policies_of_program(

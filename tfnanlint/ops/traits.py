@@ -415,6 +415,8 @@ LINEAR_SUMS: Final = frozenset(
 LINEAR_TIMES_CONSTANT: Final = frozenset((*MATRIX_PRODUCTS, "tf.multiply", "tf.nn.bias_add"))
 # Make 0 of hardly anything else.
 SLOPED: Final = ("tf.nn.leaky_relu", "tf.nn.batch_normalization")
+# Give numbers below 0: of what is never negative they would change nothing.
+LEAKING: Final = ("tf.nn.leaky_relu",)
 # Linear on each side of a bend.
 BENDS: Final = frozenset((*RELUS, *ONE_SIDED_BOUNDS, RELU_OF_KERAS, "tf.nn.leaky_relu", "tf.abs"))
 BENDING_LAYERS: Final = frozenset((*RELU_LAYERS, "keras.layers.LeakyReLU"))

@@ -401,6 +401,33 @@ def _dot(site: Site, value: Value, depth: int) -> Terms | None:
     )
 
 
+def _diagonal(site: Site, value: Value, depth: int) -> Terms | None:
+    """The diagonal of the products of all rows of a matrix with each other, `e @ e.T`: the sum of
+    squares of each row.
+    """
+    grams = [_rows_of_gram(term) for term in _of(site, site.op.main, depth)]
+    squares = [raised(rows, 2.0) if rows is not None else None for rows in grams]
+    totals = [
+        _applied_to(TOTAL, square, -1, Value(0.0, INF), site)
+        for square in squares
+        if square is not None
+    ]
+    return tuple(totals) if totals and len(totals) == len(grams) else None
+
+
+def _rows_of_gram(term: Term) -> Term | None:
+    """The matrix of which a term is the product with its own transpose; None for other terms."""
+    product = term.atom
+    if product is None or product.bare.op != DOT or len(product.bare.terms) != 2:
+        return None
+    left, right = product.bare.terms
+    detail = product.bare.detail
+    if left == right and detail == (("transpose_b", True),):
+        return left
+    turned = placed(left, ("tf.transpose", None))
+    return left if right == turned and not detail else None
+
+
 def _einsum(site: Site, value: Value, depth: int) -> Terms | None:
     items = site.value("inputs").obj
     if not isinstance(items, tuple) or len(items) != 2:
@@ -481,6 +508,7 @@ _BUILDERS: Final[dict[str, Callable[[Site, Value, int], Terms | None]]] = {
     "tf.layers.average_pooling2d": _window_mean,
     "tf.nn.conv2d": _window_sum,
     "tf.einsum": _einsum,
+    "tf.linalg.diag_part": _diagonal,
     "tf.norm": _norm,
     "tf.math.reduce_euclidean_norm": _norm,
     **{name: _itself for name in _SAME_ELEMENTS},
