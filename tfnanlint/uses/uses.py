@@ -235,13 +235,13 @@ class Endings:
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return False
         inner = nodes_in(function)
-        if not any([type(one) is ast.Return and one.value is not None for one in inner]):
+        if not any([type(part) is ast.Return and part.value is not None for part in inner]):
             return False  # a part of a program, of which the rest is not shown
-        names = {one.id for one in inner if type(one) is NAME and type(one.ctx) is ast.Load}
-        names |= {path_of(one.target) or "" for one in inner if isinstance(one, ast.AugAssign)}
-        for one in inner:
-            if isinstance(one, (ast.Global, ast.Nonlocal)):
-                names |= set(one.names)
+        names = {part.id for part in inner if type(part) is NAME and type(part.ctx) is ast.Load}
+        names |= {path_of(part.target) or "" for part in inner if isinstance(part, ast.AugAssign)}
+        for part in inner:
+            if isinstance(part, (ast.Global, ast.Nonlocal)):
+                names |= set(part.names)
         return names.isdisjoint((path, *_LOOKUPS))
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
