@@ -64,6 +64,7 @@ from tfnanlint.api import (
     quotients,
     repairs,
     rule,
+    tallies,
     trained_weights,
 )
 
@@ -125,6 +126,7 @@ def weakness(division: Site, divisor: Value, here: Context) -> str:
         data_masks.weakness_of_total(division, divisor)
         or divisors.weakness_of_size(divisor)
         or divisors.weakness_of_shares(divisor)
+        or tallies.weakness_of_counter(divisor)
         or trained_weights.weakness_of_sum(divisor)
         or layer_outputs.weakness_of_length(divisor, here.interpreter, here.around)
         or layer_outputs.weakness_of_error(divisor)
