@@ -223,9 +223,9 @@ class Endings:
             return False  # a part of a program, of which the rest is not shown
         names = {one.id for one in inner if type(one) is NAME and type(one.ctx) is ast.Load}
         names |= {path_of(one.target) or "" for one in inner if isinstance(one, ast.AugAssign)}
-        for one in inner:
-            if isinstance(one, (ast.Global, ast.Nonlocal)):
-                names |= set(one.names)
+        for part in inner:
+            if isinstance(part, (ast.Global, ast.Nonlocal)):
+                names |= set(part.names)
         return names.isdisjoint((path, *_LOOKUPS))
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
