@@ -99,6 +99,22 @@ CALLED = """
 
     {use}
 """
+COUNTER = """
+    import tensorflow as tf
+
+    class Error(tf.keras.metrics.Metric):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.total = self.add_weight("total", initializer="zeros")
+            self.count = self.add_weight("count", initializer="{start}")
+
+        def update_state(self, y_true, y_pred, sample_weight=None):
+            self.total.assign_add(tf.reduce_sum(tf.abs(y_true - y_pred)))
+            self.count.assign_add({added})
+
+        def result(self):
+            return self.total / self.count  # here
+"""
 THREE = "gate * left + (1.0 - gate) * left * right + (1.0 - gate) * (1.0 - left) * right"
 
 
@@ -216,3 +232,17 @@ def test_patches_of_what_only_xla_differentiates(of, expected):
 )
 def test_a_program_that_shows_no_weights(by, use, expected):
     assert reported(CALLED, by=by, use=use) == expected
+
+
+@pytest.mark.parametrize(
+    ("start", "added", "expected"),
+    [
+        ("zeros", "tf.cast(tf.size(y_true), tf.float32)", NOTE),
+        ("zeros", "tf.cast(tf.shape(y_true)[0], tf.float32)", NOTE),
+        ("zeros", "1.0", NOTE),
+        ("zeros", "tf.reduce_sum(y_true)", WARNING),
+        ("zeros", "tf.reduce_sum(tf.cast(y_true > 0.5, tf.float32))", WARNING),
+    ],
+)
+def test_a_counter_is_seldom_read_first(start, added, expected):
+    assert reported(COUNTER, start=start, added=added) == expected

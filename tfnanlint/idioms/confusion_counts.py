@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.vanishing import shows_zero
+from tfnanlint.idioms.vanishing import counted, shows_zero
 from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
@@ -58,6 +58,19 @@ def are_counters(divisor: Value, division: Site) -> bool:
     """
     parts = _parts(divisor, 4)
     return 0 < len(parts) <= _MOST and all([_counts_from_zero(part, division) for part in parts])
+
+
+def weakness_of_counter(divisor: Value) -> str:
+    """The kind of evidence that a divisor is 0, as `kinds` names it: "counter" of a variable that
+    starts at 0 and to which only numbers of elements are added, at least 1 each time; empty for
+    others.
+    """
+    counters = _parts(divisor, 4)
+    ev = counters[0].interpreter if len(counters) == 1 else None
+    if ev is None or counters[0].op.name not in VARIABLES or not _from_zero(counters[0]):
+        return ""
+    added = ev.increments(counters[0])
+    return "counter" if added and all([counted(one) or one.lo >= 1 for one in added]) else ""
 
 
 def _counts_from_zero(variable: Site, division: Site) -> bool:
