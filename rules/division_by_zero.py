@@ -28,6 +28,9 @@ example as `tf.nn.softplus(v) + eps`. If the divisor is a root, the epsilon belo
 `tf.sqrt(s + eps)`, because the gradient of the root itself is infinite at 0. In float16 only the
 fixes with 0 and 1 are offered.
 
+A label by which a loss divides its own error, `(y - p) / y`, is reported too: labels are 0 sooner
+or later, and the mean of all errors is then Inf.
+
 Often harmless: a quotient that is only written to summaries, where NaN is a gap in a curve; a
 quotient that is only compared with something, where `0 / 0` counts as false; a quotient that the
 function itself tests for NaN, if no gradient is known to be taken; a division by the standard

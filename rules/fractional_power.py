@@ -31,8 +31,8 @@ of a sum over a mask or of relu outputs is reported as a division is.
 The likelihood `p ** y * (1 - p) ** (1 - y)` of a label that is 0 or 1 has a NaN gradient as soon as
 `1 - p` rounds to 0, from a logit of 17 on.
 
-An exponent that is a weight (generalised mean pooling) may become smaller than 1 in training; the
-gradient of the power is then infinite where the base is 0.
+An exponent that is a weight (generalised mean pooling), or the softplus of an output, may become
+smaller than 1 in training; the gradient of the power is then infinite where the base is 0.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/math/pow
 https://github.com/tensorflow/tensorflow/issues/2295 (a gamma curve) and
@@ -132,7 +132,9 @@ def by_weight(power: Site, here: Context) -> Iterator[Finding]:
         return
     if power.differentiated is Differentiated.NO or exponent.lo >= 1:
         return
-    if not differences.is_weight(exponent) or not evidence.shows_zero(base) or here.hidden(power):
+    if not differences.may_be_trained_below_one(exponent) or here.hidden(power):
+        return
+    if not evidence.shows_zero(base):
         return
     yield here.finding(
         power,

@@ -83,7 +83,9 @@ def added(log: Site, guard: Site, here: Context) -> Iterator[Finding]:
     """log(x + eps) where x can be below -eps."""
     for eps_param, param in (("y", "x"), ("x", "y")):
         eps, x = guard.value(eps_param), guard.value(param)
-        if not eps.exact or not 0 < eps.lo <= LARGEST or not x.known or x.lo >= -eps.lo or x.exact:
+        if not eps.exact or not 0 < eps.lo <= LARGEST or x.lo >= -eps.lo or x.exact:
+            continue
+        if not x.known and not layer_outputs.leaks(x):
             continue
         text = number_text(eps.lo)
         yield here.finding(

@@ -32,7 +32,8 @@ NaN or Inf; a logarithm of an unknown value that a method of an object returns, 
 of a scale, a rate or degrees of freedom; the result of a call that cannot be resolved; the diagonal
 of a matrix; a quotient whose dividend has an epsilon (`(y + 1e-7) / a`); and a function that only
 wraps the logarithm. No gradient reaches a random draw, but the logarithm of one goes into the loss
-all the same: it is harmless only where it ends in a ranking, such as `tf.argmax(logits + noise)`.
+all the same: it is harmless only where it ends in a ranking, such as `tf.argmax(logits + noise)`. The
+logarithm of a spectrum in a `tf.data` map is reported as well: silence makes -inf of a feature.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/where (inner where on the input).
 
@@ -168,7 +169,9 @@ def is_doubtful(log: Site, certainty: Certainty, here: Context) -> bool:
         return False
     x = log.value("x")
     goes_on = evidence.of_labels(x) or evidence.of_draws(x)
-    if not goes_on or here.only_compared(log, shown=True):
+    if not (goes_on or logarithm_arguments.is_power_of_spectrum(x)) or here.only_compared(
+        log, shown=True
+    ):
         return True
     return x.lo >= 0 and here.only_ranked(log)
 

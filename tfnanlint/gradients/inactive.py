@@ -51,6 +51,9 @@ def rigid(
         if isinstance(part.origin, Note) and part.origin.options and len(queue) < limit:
             queue += part.origin.options  # one of several branches or returns: each of them counts
             continue
+        if isinstance(part.origin, Note) and part.origin.joined and len(queue) < limit:
+            queue += [Value(origin=arriving) for arriving in part.origin.joined]  # as in a loop
+            continue
         if origin is not None and (
             origin in seen
             or origin.op.name in NO_GRADIENT

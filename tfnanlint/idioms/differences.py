@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from tfnanlint.ops.site import made_by
+from tfnanlint.ops.traits import POSITIVE_SCALES
 from tfnanlint.terms.build import DOT, TOTAL, term_of, terms_of
 from tfnanlint.terms.term import Atom, Monomial, Term, added, raised
 from tfnanlint.values.value import Value
@@ -85,6 +87,20 @@ def has_one_sign(term: Term) -> bool:
 def is_weight(value: Value) -> bool:
     """Whether a value is a weight, its power or multiple: training can take it anywhere."""
     return has_form(value, has_sign_of_weight)
+
+
+def may_be_trained_below_one(value: Value) -> bool:
+    """Whether training can take a value below 1: a weight, or what softplus or exp makes of
+    anything, with a number below 1 added.
+    """
+    if is_weight(value):
+        return True
+    total = made_by(value, "tf.add")
+    for number, rest in (("x", "y"), ("y", "x")) if total is not None else ():
+        if total.value(number).exact and total.value(number).lo < 1:
+            value = total.value(rest)
+            break
+    return value.kind == "tensor" and made_by(value, *POSITIVE_SCALES) is not None
 
 
 def are_never_both_zero(a: Value, b: Value) -> bool:

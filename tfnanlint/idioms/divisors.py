@@ -14,6 +14,7 @@ from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.tapes import opens_tape
 from tfnanlint.guards.post_guards import Masks, plain
 from tfnanlint.idioms import confusion_counts, densities, loop_counters, quantities, ratios
+from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
@@ -98,6 +99,8 @@ def form_evidence(division: Site, divisor: Value) -> ZeroEvidence | None:
         return ZeroEvidence("the mean of the same elements, which is 0 where they are 0 or cancel")
     if densities.is_ratio(division) and division.differentiated is Differentiated.YES:
         return ZeroEvidence("a probability or density, which underflows to 0")
+    if is_relative_error(division) and division.differentiated is Differentiated.YES:
+        return ZeroEvidence("a label, which can be 0")
     return None
 
 
@@ -346,6 +349,21 @@ def _is_by_union(division: Site, divisor: Value, masks: Masks) -> bool:
 def _is_by_free_union(division: Site, divisor: Value, masks: Masks) -> bool:
     """Whether a quotient is an overlap by a union in which a network chooses an area freely."""
     return division.given("x") and quantities.is_free_union(divisor, division.value("x"))
+
+
+def is_relative_error(division: Site) -> bool:
+    """Whether a quotient is the error of a prediction as a share of its label, `(y - p) / y`, as in
+    a mean absolute percentage error: nothing keeps labels off 0.
+    """
+    divisor = division.value("y")
+    if divisor.known or not truth_only(divisor, division.point):
+        return False
+    dividend = plain(division.value("x"))
+    magnitude = made_by(dividend, "tf.abs")
+    error = made_by(dividend if magnitude is None else magnitude.value("x"), "tf.subtract")
+    return error is not None and any(
+        [same(plain(error.value(param)), plain(divisor)) for param in ("x", "y")]
+    )
 
 
 # What shows that a sum with unknown bounds can be 0, and how it is said.

@@ -215,8 +215,9 @@ def _sloped(site: Site) -> Value | None:
 
 
 def leaks(value: Value) -> bool:
-    """Whether a value is the output of a leaky relu, of which any number below 0 is one."""
-    return value.lo == -INF and made_by(plain(value), *LEAKING) is not None
+    """Whether a value surely is the output of a leaky relu, of which any number below 0 is one."""
+    origin = value.origin
+    return value.lo == -INF and isinstance(origin, Site) and origin.op.name in LEAKING
 
 
 def _runs_to_the_end(site: Site) -> bool:

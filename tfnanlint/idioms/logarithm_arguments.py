@@ -30,6 +30,7 @@ from tfnanlint.ops.traits import (
     ONE_SIDED,
     SEGMENT_SUMS,
     SPECTRA,
+    SQUARES,
 )
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Note, Value
@@ -146,6 +147,16 @@ def _is_of_spectrum(part: Value) -> bool:
     complex_part = made_by(inner, *COMPLEX_PARTS)
     inner = inner if complex_part is None else plain(complex_part.value(complex_part.op.main))
     return made_by(inner, *SPECTRA) is not None
+
+
+def is_power_of_spectrum(x: Value) -> bool:
+    """Whether a value is the magnitude of a spectrum, or its power: features of sound, of which
+    that of silence is 0.
+    """
+    magnitude = made_by(widest(plain(x)), *SQUARES, "tf.pow", "tf.abs")
+    if magnitude is not None and magnitude.op.name != "tf.abs":
+        magnitude = made_by(widest(plain(magnitude.value("x"))), "tf.abs")
+    return magnitude is not None and _is_of_spectrum(magnitude.value("x"))
 
 
 def _magnitude_op(x: Value) -> Site | None:

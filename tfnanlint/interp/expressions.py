@@ -762,9 +762,13 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
         ev.session.active_loops -= 1
         loop.stamp = 0
     assumptions.settled(ev, loop, mark)
+    if assumed is NOTHING:
+        return unknown()
     # Not the value of one round: another token, and no producer that could be taken for that of
     # this round.
-    return unknown() if assumed is NOTHING else assumed.but(origin=Note("", parent=assumed.origin))
+    arriving = new.origin.joined if isinstance(new.origin, Note) else ()
+    rounds = tuple([origin for origin in arriving if origin is not None])
+    return assumed.but(origin=Note("", parent=assumed.origin, joined=rounds))
 
 
 _PYTHON: Final = {

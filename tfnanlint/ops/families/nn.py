@@ -130,11 +130,7 @@ def _leaky(x: Value, slope: float) -> Value:
         return Value(nan=x.nan, inf=x.inf, dtype=x.dtype)
     if x.dtype == "float64":
         slope = t.rounded(slope, None)  # an attribute of the op is a float32
-    if not slope:
-        return relu(x)
-    result = t.maximum(x, t.multiply(x, t.number(slope)))
-    # what is let through below 0 is there: of numbers that are never negative it would be nothing
-    return result.but(evident=True) if not x.known and not x.guarded else result
+    return t.maximum(x, t.multiply(x, t.number(slope))) if slope else relu(x)
 
 
 def _leaky_relu(site: Site) -> Value:
