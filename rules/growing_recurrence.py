@@ -2,11 +2,10 @@
 
 A recurrent layer is applied to its own state in every step. `tanh` keeps that state between -1 and
 1. An exponential makes of each state the exponential of the state before: a tower of exponentials
-of as many storeys as the sequence has steps, which is Inf as soon as a weight multiplies a state by
-a number above 0.
+of as many storeys as the sequence has steps, which is Inf soon after the weights let it grow.
 
 See it:
-    >>> layer = tf.keras.layers.SimpleRNN(4, activation="exponential")
+    >>> layer = tf.keras.layers.SimpleRNN(4, "exponential", recurrent_initializer="ones")
     >>> bool(tf.reduce_all(tf.math.is_finite(layer(tf.ones([1, 50, 3])))))
     False
 
