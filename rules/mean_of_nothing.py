@@ -2,7 +2,9 @@
 
 `tf.reduce_mean` of an empty tensor is 0 / 0, NaN, and so are its variance and standard deviation;
 `tf.reduce_max` is -inf and `tf.reduce_min` inf. No error is raised. A batch without positive
-examples, a mask that is false everywhere or an image without boxes is enough.
+examples, a mask that is false everywhere or an image without boxes is enough. Of a sequence that
+is padding alone `GlobalAveragePooling1D` above `Embedding(mask_zero=True)` or `Masking` gives NaN,
+too; this is a note.
 
 See it:
     >>> float(tf.reduce_mean(tf.boolean_mask([1.0, 2.0], [False, False])))
@@ -30,6 +32,7 @@ https://github.com/qq456cvb/VoteNet/issues/9 and https://github.com/tryolabs/lum
 """
 
 from tfnanlint.api import (
+    COMPILE,
     Certainty,
     Claim,
     Context,
@@ -41,6 +44,7 @@ from tfnanlint.api import (
     SizeTests,
     ast,
     filtered_elements,
+    padded_steps,
     rule,
     texts,
     traits,
@@ -61,12 +65,16 @@ RESULTS = {
 @rule(
     "TFN107",
     "mean-of-nothing",
-    on="tf.reduce_mean tf.reduce_max tf.reduce_min tf.math.reduce_variance tf.math.reduce_std",
-    needs="boolean_mask dynamic_partition gather [",
+    on="tf.reduce_mean tf.reduce_max tf.reduce_min tf.math.reduce_variance tf.math.reduce_std "
+    + COMPILE,
+    needs="boolean_mask dynamic_partition gather [ mask_zero Masking",
     silent="MAY/NO/DOUBTFUL",
     fixes="divide_no_nan",
 )
 def check(reduction: Site, here: Context) -> Iterator[Finding]:
+    if reduction.op.name == COMPILE:
+        yield from of_padding(reduction, here)
+        return
     between = filtered_elements.ELEMENTWISE | filtered_elements.ROW_BY_ROW
     if not here.may_stem(reduction, "x", traits.CHOOSING, between):
         return
@@ -89,6 +97,21 @@ def check(reduction: Site, here: Context) -> Iterator[Finding]:
         doubtful=not divided_by(chosen, reduction, here),
         kind=filtered_elements.weakness_of_filter(chosen),
     )
+
+
+def of_padding(compiled: Site, here: Context) -> Iterator[Finding]:
+    """The layer that averages over the steps that a mask leaves, in the model that is compiled."""
+    for layer in padded_steps.masked_averages(compiled.value("self")):
+        if layer.point is not None and layer.point.module is here.module:
+            yield here.finding(
+                layer,
+                None,
+                "mean over the steps that the mask of a layer below leaves: for a sequence of "
+                "padding alone the result is NaN (0 / 0)",
+                Certainty.MAY,
+                help="leave such sequences out, or begin each with a token that is not padding",
+                kind="data-mask",
+            )
 
 
 def asked(reduction: Site, chosen: Site, here: Context) -> bool:

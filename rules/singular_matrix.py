@@ -5,7 +5,9 @@ often not even positive semidefinite. `tf.linalg.cholesky` and `tf.linalg.logdet
 the CPU without an error. `tf.linalg.inv` and `tf.linalg.solve` stop with "Input is not invertible";
 compiled by XLA they do not stop: the result is NaN, or rounding errors of 10^5 and more.
 `tf.linalg.slogdet` gives -inf, and its gradient stops with that error (executed on TensorFlow
-2.21).
+2.21). `tf.linalg.sqrtm` of a real matrix that has no real square root is NaN as well: one of
+negative eigenvalues, or of a product of covariances that rounding brought below 0, and the matrix
+of zeros.
 
 See it:
     >>> x = tf.constant([[0.1, 0.3], [0.3, 0.9]])
@@ -73,7 +75,7 @@ EFFECTS = {
     "TFN108",
     "singular-matrix",
     on="tf.linalg.cholesky tf.linalg.inv tf.linalg.solve tf.linalg.logdet tf.linalg.slogdet "
-    "tf.linalg.svd tf.linalg.eigh",
+    "tf.linalg.svd tf.linalg.eigh tf.linalg.sqrtm",
     fixes="jitter",
 )
 def check(factored: Site, here: Context) -> Iterator[Finding]:
@@ -84,6 +86,9 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
         yield from equal_values(factored, here)
         return
     product = gram(x, here)
+    if factored.op.name == "tf.linalg.sqrtm":
+        yield from without_root(factored, product, here)
+        return
     if product is None and (x.known or x.guarded or isinstance(x.origin, Site)):
         return
     name = factored.op.name.rpartition(".")[2]
@@ -100,6 +105,23 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY if product is not None else Certainty.UNKNOWN,
         fixes(factored, here),
         kind="normal-equations" if solves_data(factored) else "",
+    )
+
+
+def without_root(factored: Site, product: Site | None, here: Context) -> Iterator[Finding]:
+    """The square root of a real matrix whose numbers may be below 0, or of a product that rounding
+    can give a negative eigenvalue.
+    """
+    x = factored.value("x")
+    if x.guarded or x.positive or x.dtype in ("complex64", "complex128"):
+        return
+    yield here.finding(
+        factored,
+        None,
+        "square root of a real matrix: if an eigenvalue is below 0 there is no real root, and the "
+        "result is NaN",
+        Certainty.MAY if product is not None or x.known and x.lo < 0 else Certainty.UNKNOWN,
+        help="compute with complex numbers, or take the roots of the eigenvalues of tf.linalg.eigh",
     )
 
 

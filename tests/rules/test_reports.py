@@ -34,15 +34,19 @@ MISSED = {
     "r36_square_of_a_norm",
     "r47_mask_fed_with_infinity",
     "r54_roots_of_sizes",
-    "r60_exponential_recurrence",
     "r62_bias_of_class_counts",
     "r67_recurrent_relu",
     "r68_line_through_a_range",
     "r69_line_through_five_points",
+    "r85_decoded_boxes",
+    "r87_routing_by_agreement",
+    "r89_standardised_advantages",
+    "r91_reciprocal_roots_of_pixels",
 }
 NOTES = {
     "r08_weighted_objective",  # a mask of data
     "r53_batch_without_events",  # a mask of data
+    "r86_average_of_padding",  # a mask of data
     "r17_binary_cross_entropy",  # nothing in the file tells what is predicted
 }
 MARK = re.compile(r"# (expect|may): (TFN\d{3}(?:\|TFN\d{3})*)(?: @(\w+))?\s*$")

@@ -340,6 +340,39 @@ def cells_of_a_density(stem: str) -> bool:
     return broken(step(encoder, prior, tf.keras.optimizers.Adam(1e-3), far))
 
 
+def moving_nodes(program: dict[str, Any]) -> list[Any]:
+    return [np.ones((7, 8)), np.repeat([[0.1, 1.7, -3.3]], 7, axis=0)]
+
+
+def large_features(program: dict[str, Any]) -> list[Any]:
+    random = np.random.RandomState(0)
+    return [6 * random.rand(1, 19, 19, 64), 300 * random.rand(361, 4), 300 * random.rand(361, 4)]
+
+
+def average_of_padding(stem: str) -> bool:
+    program = loaded(stem)
+    return broken(program["model"].predict(program["sentences"], verbose=0))
+
+
+def poses_of_parts(program: dict[str, Any]) -> list[Any]:
+    random = np.random.RandomState(0)
+    return [random.randn(4, 32, 16), random.rand(4, 32), np.eye(5)[:4]]
+
+
+def standardised_advantages(stem: str) -> bool:
+    with tf.Graph().as_default(), V1.Session() as session:
+        policy = loaded(stem)["policy"]
+        session.run(V1.global_variables_initializer())
+        with np.errstate(invalid="ignore"):
+            policy.learn(session, np.ones((1, 4)), [0], np.ones(1), np.zeros(1), 0.0)
+        return broken(session.run(policy.kernel))
+
+
+def reciprocal_roots_of_pixels(stem: str) -> bool:
+    program = loaded(stem)
+    return broken(program["model"].train_on_batch(program["pictures"], program["labels"]))
+
+
 def named(name: str, index: int | None = None) -> Callable[[str], bool]:
     """Whether what a program calls by a name is broken."""
 
@@ -408,6 +441,20 @@ RUNS: dict[str, Callable[[str], bool]] = {
     "r69_line_through_five_points": line_through_five_points,
     "r71_sparse_autoencoder": sparse_autoencoder,
     "r73_cells_of_a_density": cells_of_a_density,
+    "r75_share_of_a_gamma": lambda stem: broken(loaded(stem)["slope"]),
+    "r76_root_of_a_matrix": lambda stem: broken(loaded(stem)["root"]),
+    "r84_running_normaliser": lambda stem: trained(
+        stem, "train", "loss", "nodes", "velocities", feed=moving_nodes
+    ),
+    "r85_decoded_boxes": lambda stem: trained(
+        stem, "train", "loss", "features", "anchors", "truth", feed=large_features
+    ),
+    "r86_average_of_padding": average_of_padding,
+    "r87_routing_by_agreement": lambda stem: trained(
+        stem, "train", "loss", "poses", "activations", "labels", feed=poses_of_parts
+    ),
+    "r89_standardised_advantages": standardised_advantages,
+    "r91_reciprocal_roots_of_pixels": reciprocal_roots_of_pixels,
     "r07_gradient_of_distance": gradient_of_distance,
 }
 

@@ -18,6 +18,7 @@ from tfnanlint.ops.frameworks import (
     VARIABLE_SCOPE,
     WEIGHING_LAYERS,
 )
+from tfnanlint.ops.models.layers import activated, linear
 from tfnanlint.ops.models.variables import starts_at_random, starts_at_zero
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by, same
@@ -37,7 +38,7 @@ from tfnanlint.ops.traits import (
 )
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import INF, Note, Value
+from tfnanlint.values.value import INF, Note, Value, unknown
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -45,6 +46,11 @@ _DEPTH: Final = 8
 _NARROW: Final = 3  # coordinates, colours, the two components of a flow
 _WIDTHS: Final = ("units", "filters")
 _FACTORS: Final = ("x", "y", "a", "b", "filters")
+
+
+def activated_by(layer: Site) -> Value:
+    """What the activation that a layer's constructor is given makes of any number."""
+    return activated(layer.value("activation"), linear(unknown("tensor")), layer)
 
 
 def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) -> str:

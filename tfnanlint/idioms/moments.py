@@ -161,36 +161,45 @@ def _described(mean: Site, elements: Atom) -> Variance | None:
 
 def _running(plus: Monomial, minus: Monomial) -> Variance | None:
     """The same of two variables, to one of which the program assigns means of the squares of what
-    the other one gets means of.
+    the other one gets means of; or sums, which one count divides.
     """
     kept, mean = _variable(plus, 1.0), _variable(minus, 2.0)
     if kept is None or mean is None:
         return None
-    elements = [first.value(first.op.main) for first in _assigned_means(mean)]
-    for second in _assigned_means(kept):
+    count = plus.over(_power(kept, 1.0))
+    if minus.over(_power(mean, 2.0)) != count.to_the(2.0):
+        return None
+    if count.factors and [power for _, power in count.factors] != [-1.0]:
+        return None
+    op = TOTAL if count.factors else MEAN
+    elements = [first.value(first.op.main) for first in _assigned(mean, op)]
+    for second in _assigned(kept, op):
         inner = squared(second.value(second.op.main))
         if inner is not None and any([same(inner.value("x"), one) for one in elements]):
             return Variance(second, inner, inner.value("x"), True)
     return None
 
 
-def _variable(monomial: Monomial, exponent: float) -> Site | None:
-    """The variable that a monomial is a power of."""
-    if len(monomial.factors) != 1 or monomial.factors[0][1] != exponent:
-        return None
-    site = monomial.factors[0][0].site
-    return site if site is not None and site.op.name in VARIABLES else None
+def _variable(monomial: Monomial, exponent: float) -> Atom | None:
+    """The variable of which a monomial has this power; only a count may stand beside it."""
+    powers = [atom for atom, power in monomial.factors if power == exponent]
+    site = powers[0].site if len(powers) == 1 and len(monomial.factors) <= 2 else None
+    return powers[0] if site is not None and site.op.name in VARIABLES else None
 
 
-def _assigned_means(variable: Site) -> list[Site]:
-    """The means that the program assigns to a variable, mixed with what it holds or as they are."""
-    values = variable.interpreter.assigned(variable) if variable.interpreter is not None else []
+def _assigned(variable: Atom, op: str) -> list[Site]:
+    """The means or sums that the program assigns to a variable, mixed with what it holds, added to
+    it or as they are.
+    """
+    site = variable.site
+    if site is None or site.interpreter is None:
+        return []
     return [
         atom.site
-        for value in values
+        for value in site.interpreter.assigned(site)
         for term in terms_of(value)
         for atom in _atoms(term, 4)
-        if atom.op == MEAN and atom.site is not None
+        if atom.op == op and atom.site is not None
     ]
 
 

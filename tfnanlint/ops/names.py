@@ -47,6 +47,9 @@ _PREFIXES = (
     ("keras.api.", "keras."),
     ("keras.backend.", "K."),
     ("keras.ops.", "ops."),
+    ("ops.numpy.", "ops."),
+    ("ops.nn.", "ops."),
+    ("ops.linalg.", "ops."),
     ("numpy.", "np."),
     ("autograd.numpy.", "foreign."),
 )

@@ -387,7 +387,7 @@ row(
     masked="all",
     gradient="infinite at -1 and 1",
 )
-own("ops.sinc", t.unary(c.sinc), reference="tnp.sinc(x)")
+own("ops.sinc", t.unary(c.sinc), reference="tnp.sinc(x)", gradient="NaN at 0", masked="all")
 
 
 def _scaled(factor: float) -> t.Function:
@@ -705,6 +705,7 @@ row(
     ops="",
     raw="Igamma",
     masked="all",
+    gradient="NaN at x = 0, unless a is above 1",
 )
 row(
     "igammac",
@@ -715,6 +716,7 @@ row(
     ops="",
     raw="Igammac",
     masked="all",
+    gradient="NaN at x = 0, unless a is above 1",
 )
 op(
     "tf.math.betainc",

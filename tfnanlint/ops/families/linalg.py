@@ -227,12 +227,21 @@ op(
 )
 op(
     "tf.linalg.logm",
-    "tf.linalg.sqrtm np.linalg.matrix_power",
+    "np.linalg.matrix_power",
     "x name",
     _inverse,
     needs={"x": "not singular"},
     gradient=SINGULAR,
     untested="complex, or raises",
+)
+op(
+    "tf.linalg.sqrtm",
+    "",
+    "x name",
+    lambda site: _matrix(site, nan=True),
+    needs={"x": "without negative eigenvalues"},
+    gradient=SINGULAR,
+    untested="NaN where a real matrix has no real root",
 )
 op(
     "tf.linalg.cross",
