@@ -208,7 +208,7 @@ class Callbacks:
             for entry in self._entries_of(ev, function)
             for module in _modules_reading(ev, entry)
             for one in listed(ev, module)
-            if any(entry.may_be(other) for other in one.entries)
+            if any(entry.may_be(place) for place in one.entries)
         ]
 
     def _entries_of(self, ev: Evaluator, function: Function) -> list[registries.Entry]:

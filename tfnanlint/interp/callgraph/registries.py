@@ -25,11 +25,11 @@ class Entry(NamedTuple):
     name: str
     key: str | None
 
-    def may_be(self, other: Entry) -> bool:
+    def may_be(self, place: Entry) -> bool:
         """Whether two places may be the same."""
-        if (self.module.source.path, self.name) != (other.module.source.path, other.name):
+        if (self.module.source.path, self.name) != (place.module.source.path, place.name):
             return False
-        return self.key == other.key or None in (self.key, other.key)
+        return self.key == place.key or None in (self.key, place.key)
 
 
 def entries_of(ev: Evaluator, function: Function) -> list[Entry]:
@@ -85,9 +85,9 @@ def _key(
         return function.name
     if call is None or not isinstance(written, ast.Name):
         return None
-    given = {word.arg: word.value for word in call.keywords}
-    given |= dict(zip([one.arg for one in registering.node.args.args], call.args))
-    return _constant(given.get(written.id))
+    arguments = {word.arg: word.value for word in call.keywords}
+    arguments |= dict(zip([one.arg for one in registering.node.args.args], call.args))
+    return _constant(arguments.get(written.id))
 
 
 def _constant(node: ast.expr | None) -> str | None:
