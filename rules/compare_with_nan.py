@@ -30,6 +30,7 @@ from tfnanlint.api import (
     Finding,
     Iterator,
     Site,
+    Value,
     ast,
     rule,
     traits,
@@ -88,7 +89,8 @@ def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[F
         if not is_nan(site, nan_param, here) or is_nan(site, param, here):
             continue
         kind = site.value(param).kind
-        if kind in FOREIGN or identity and kind != "tensor":
+        is_foreign = kind in FOREIGN and not is_read_from_tensor(site.value(param), here)
+        if is_foreign or identity and kind != "tensor":
             return  # `x is np.nan` finds a default argument of np.nan
         tensor = kind == "tensor" or site.library != "operator"
         fixes = (
@@ -111,6 +113,12 @@ def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[F
             fixes,
         )
         return
+
+
+def is_read_from_tensor(value: Value, here: Context) -> bool:
+    """Whether a Python number is what a tensor holds: `float(loss)`, `loss.numpy()`."""
+    read = here.made_by(value, "builtins.float", "method.numpy", "method.item")
+    return read is not None and read.value(read.op.main).kind == "tensor"
 
 
 def message(equal: bool, identity: bool) -> str:

@@ -122,7 +122,9 @@ def asked(reduction: Site, chosen: Site, here: Context) -> bool:
     if not here.tested_for_nan(reduction):
         tests |= filtered_elements.nan_tests_of_choices(here.around(reduction.node))
     guards = SizeTests(here.module, here.interpreter)
-    return guards.guard(reduction, here.around(reduction.node), tests)
+    return guards.guard(reduction, here.around(reduction.node), tests) or (
+        chosen.given("mask") and here.leaves_some(reduction, chosen.value("mask"))
+    )
 
 
 def divided_by(chosen: Site, reduction: Site, here: Context) -> bool:

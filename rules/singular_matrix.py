@@ -48,6 +48,7 @@ from tfnanlint.api import (
     Site,
     Value,
     frameworks,
+    is_kernel_matrix,
     plain,
     rule,
     site_behind,
@@ -89,20 +90,23 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
     if factored.op.name == "tf.linalg.sqrtm":
         yield from without_root(factored, product, here)
         return
-    if product is None and (x.known or x.guarded or isinstance(x.origin, Site)):
+    is_kernel = is_kernel_matrix(x)
+    if product is None and not is_kernel and (x.known or x.guarded or isinstance(x.origin, Site)):
         return
     name = factored.op.name.rpartition(".")[2]
     what = (
         "a product of a matrix with itself, which can be singular"
         if product is not None
-        else ("a matrix about which nothing is known and which may be singular")
+        else "a kernel matrix, which is singular but for rounding where points are equal or close"
+        if is_kernel
+        else "a matrix about which nothing is known and which may be singular"
     )
     effect = EFFECTS.get(factored.op.name, "the result and its gradient are NaN")
     yield here.finding(
         factored,
         None,
         f"{name} of {what}: {effect}",
-        Certainty.MAY if product is not None else Certainty.UNKNOWN,
+        Certainty.MAY if product is not None or is_kernel else Certainty.UNKNOWN,
         fixes(factored, here),
         kind="normal-equations" if solves_data(factored) else "",
     )

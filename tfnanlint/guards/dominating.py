@@ -49,6 +49,20 @@ def leaves_no_zero(
     return False
 
 
+def leaves_some(
+    site: Site, mask: Value, around: list[ast.AST], module: Module, interpreter: Engine
+) -> bool:
+    """Whether a test that holds at a site says that a mask is true for some element:
+    `if not tf.reduce_any(mask): return`.
+    """
+    return any(
+        same(_still(mask), _still(interpreter.evaluate(tested, test.point)))
+        for test in _holding(site, around, module, interpreter)
+        if test.node is not None
+        for tested in _somewhere(test.node, test.truth)
+    )
+
+
 def is_never_reached(
     site: Site, around: list[ast.AST], module: Module, interpreter: Engine
 ) -> bool:

@@ -207,9 +207,13 @@ def weakness_of_shares(divisor: Value) -> str:
 
 def weakness_of_size(divisor: Value) -> str:
     """The kind of evidence that a divisor, or what a logarithm is taken of, is 0, as `kinds` names
-    it: "size-minus-one" where a factor is the length of an axis less 1; empty for others.
+    it: "size-minus-one" where a factor is the length of an axis less 1, or the logarithm of such a
+    length; empty for others.
     """
     for factor in quantities.factors(divisor) or [divisor]:
+        logarithm = made_by(plain(factor), "tf.math.log")
+        if logarithm is not None and _is_size(logarithm.value("x")):
+            return "size-minus-one"
         less = made_by(plain(factor), "tf.subtract")
         if less is not None and less.value("y").lo == less.value("y").hi == 1:
             size = plain(less.value("x"))
@@ -217,6 +221,16 @@ def weakness_of_size(divisor: Value) -> str:
             if is_number or made_by(size, "tf.shape") is not None:
                 return "size-minus-one"
     return ""
+
+
+def _is_size(value: Value) -> bool:
+    """Whether a value is the length of an axis, of Python or a tensor, as any number type."""
+    value = plain(widest(plain(value)))
+    converted = made_by(value, "builtins.float", "builtins.int")
+    inner = value if converted is None else plain(converted.value(converted.op.main))
+    if inner.kind == "number":  # of Python: `x.shape[-1]`
+        return inner.dtype == "int32" and inner.lo == 1 < inner.hi
+    return made_by(inner, "tf.shape", "tf.size") is not None
 
 
 def is_same_in_each_step(division: Site, around: Around) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
+from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     FACTORS,
@@ -76,6 +77,33 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
     return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
 
 
+def is_off_the_grid(x: Value, depth: int = 10) -> bool:
+    """Whether exponents are computed of differences between a grid and something else of which
+    nothing is known, such as the output of a network: all of them may be far from 0.
+    """
+    site = x.origin
+    if not isinstance(site, Site) or depth == 0:
+        return False
+    if site.op.name == "tf.subtract" and any(
+        on_a_grid(site.value(one)) and _is_free(site, beside)
+        for one, beside in (("x", "y"), ("y", "x"))
+    ):
+        return True
+    params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in OF_GRIDS else []
+    return any(
+        is_off_the_grid(site.value(param), depth - 1) for param in params if site.given(param)
+    )
+
+
+def _is_free(site: Site, param: str) -> bool:
+    """Whether a value without bounds is surely a tensor, such as `centre[:, None]`, and not
+    computed from a grid.
+    """
+    value, node = site.value(param), site.args.get(param)
+    is_tensor = value.kind == "tensor" or isinstance(node, ast.Subscript) and adds_axes(node.slice)
+    return is_tensor and not value.known and not on_a_grid(value)
+
+
 def of_itself(x: Value, depth: int = 8) -> bool:
     """Whether exponents are multiples of the distances between the points of one set, each of which
     is at distance 0 from itself: one of the exponentials in every row and column is 1.
@@ -134,6 +162,14 @@ def _has_two_parts(node: ast.expr | None) -> TypeGuard[ast.Subscript]:
         and isinstance(node.slice, ast.Tuple)
         and len(node.slice.elts) == 2
     )
+
+
+def is_kernel_matrix(value: Value) -> bool:
+    """Whether a matrix holds the exponentials of the distances of points to each other, with
+    nothing added to its diagonal.
+    """
+    kernel = exponential_of(widest(value))
+    return kernel is not None and kernel.value("x").hi <= 0 and of_itself(kernel.value("x"))
 
 
 def _spread_out(site: Site, param: str) -> Value | None:

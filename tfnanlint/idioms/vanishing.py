@@ -13,7 +13,12 @@ from functools import cache
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.derivatives import gradient_site
-from tfnanlint.idioms.exponents import compares_each_with_all, exponential_of, of_itself, on_a_grid
+from tfnanlint.idioms.exponents import (
+    compares_each_with_all,
+    is_kernel_matrix,
+    is_off_the_grid,
+    on_a_grid,
+)
 from tfnanlint.ops.frameworks import ANY_WEIGHT
 from tfnanlint.ops.models.variables import (
     VARIABLES,
@@ -663,7 +668,8 @@ def _kernel(value: Value, depth: int = 3) -> bool:
     if part.op.name in MAGNITUDES:
         return _kernel(part.value("x"), depth - 1)
     if part.op.name in DENSITIES:
-        return on_a_grid(part.value(part.op.main))
+        exponent = part.value(part.op.main)
+        return on_a_grid(exponent) and not is_off_the_grid(exponent)
     parts = (
         part.value("inputs").obj
         if part.op.name == "tf.einsum"
@@ -839,8 +845,7 @@ def has_ones(total: Site) -> bool:
     for unit, summand in (("x", "y"), ("y", "x")) if plus is not None else ():
         if made_by(plus.value(unit), "tf.eye") is not None and plus.value(summand).nonnegative:
             return True
-    kernel = exponential_of(widest(total.value("x")))
-    if kernel is not None and kernel.value("x").hi <= 0 and of_itself(kernel.value("x")):
+    if is_kernel_matrix(total.value("x")):
         return True
     filled = made_by(total.value("x"), "tf.eye", "tf.linalg.set_diag")
     if filled is None or filled.op.name == "tf.eye":

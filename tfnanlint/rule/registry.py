@@ -34,7 +34,7 @@ from tfnanlint.diagnostics.findings import (
 )
 from tfnanlint.diagnostics.kinds import KINDS
 from tfnanlint.guards.assertions import Assertions
-from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero
+from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero, leaves_some
 from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.flat_roots import is_flat_behind
 from tfnanlint.idioms.labels import of_labels
@@ -456,6 +456,12 @@ class Context:
         in what arrives at a parameter.
         """
         return leaves_no_zero(site, param, self.around(site.node), self.module, self.interpreter)
+
+    def leaves_some(self, site: Site, mask: Value) -> bool:
+        """Whether a test that holds where a site stands says that a mask is true for some element:
+        `if not tf.reduce_any(mask): return`.
+        """
+        return leaves_some(site, mask, self.around(site.node), self.module, self.interpreter)
 
     def visible(self, producer: Site, site: Site) -> bool:
         """Whether a producer stands in the same body as a site; in a draft, which cannot tell what

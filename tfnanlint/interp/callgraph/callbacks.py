@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeGuard
 
 from tfnanlint.interp import fixpoint as assumptions
-from tfnanlint.interp.callgraph import callers
+from tfnanlint.interp.callgraph import callers, registries
 from tfnanlint.interp.callgraph.parameters import MAX_CALLERS, handed_over
 from tfnanlint.ops.models.variables import starts_at_zero
 from tfnanlint.ops.site import Site
@@ -33,15 +33,23 @@ _PLACES: Final = {"loss": 1, "metrics": 2}  # among the arguments of `compile`
 
 class CompiledLoss:
     """A loss or metric that a `compile` is given, the model, and which of its outputs that gets: a
-    place or a name, None for each of them.
+    place or a name, None for each of them; `entries` are the places of registries that it may be
+    read from.
     """
 
-    __slots__ = ("loss", "model", "output")
+    __slots__ = ("loss", "model", "output", "entries")
 
-    def __init__(self, loss: Value, model: Value, output: int | str | None):
+    def __init__(
+        self,
+        loss: Value,
+        model: Value,
+        output: int | str | None,
+        entries: Sequence[registries.Entry] = (),
+    ):
         self.loss = loss
         self.model = model
         self.output = output
+        self.entries = entries
 
 
 class Callbacks:
@@ -52,6 +60,7 @@ class Callbacks:
         self._metrics: dict[Module, list[CompiledLoss]] = {}
         self._at_zero: dict[Module, list[tuple[str, Value]]] = {}
         self._of_outputs: dict[Module, list[tuple[ast.Call, Point, Value]]] = {}
+        self._entries: dict[ast.AST, list[registries.Entry]] = {}
 
     def of_keras(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
         """What Keras hands to a loss of the program, a function or an object given to `compile`:
@@ -179,12 +188,33 @@ class Callbacks:
         outer = function
         while outer.point.scope.function is not None:
             outer = outer.point.scope.function
-        return [
+        compiled = [
             compiled
             for module in callers.modules_with_calls(ev, outer, "compile")
             for compiled in (listed or self.compiled)(ev, module)
             if _is_loss(ev, compiled.loss, function)
         ]
+        return compiled or self._read_from_registries(ev, function, listed or self.compiled)
+
+    def _read_from_registries(
+        self,
+        ev: Evaluator,
+        function: Function,
+        listed: Callable[[Evaluator, Module], list[CompiledLoss]],
+    ) -> list[CompiledLoss]:
+        """The losses, or what else is `listed`, that are read where decorators keep a function."""
+        return [
+            CompiledLoss(Value(obj=function), one.model, one.output)
+            for entry in self._entries_of(ev, function)
+            for module in _modules_reading(ev, entry)
+            for one in listed(ev, module)
+            if any(entry.may_be(place) for place in one.entries)
+        ]
+
+    def _entries_of(self, ev: Evaluator, function: Function) -> list[registries.Entry]:
+        return assumptions.once(
+            ev, self._entries, function.node, [], registries.entries_of, ev, function
+        )
 
     def compiled(self, ev: Evaluator, module: Module) -> list[CompiledLoss]:
         """Every loss that a `compile` in a file is given, alone or in a list or dict."""
@@ -206,6 +236,10 @@ def _given(ev: Evaluator, module: Module, name: str) -> list[CompiledLoss]:
         if argument is None or not isinstance(call.func, ast.Attribute):
             continue
         model = ev.evaluate(call.func.value, point)
+        read = argument.node if isinstance(argument, Assigned) else None
+        entries = registries.looked_up(ev, read, point) if read is not None else []
+        if entries:
+            losses.append(CompiledLoss(unknown(), model, None, entries))
         for loss in _options(ev, argument):
             losses += [
                 CompiledLoss(option, model, output)
@@ -213,6 +247,19 @@ def _given(ev: Evaluator, module: Module, name: str) -> list[CompiledLoss]:
                 for option in (one.obj.options if isinstance(one.obj, Choice) else (one,))
             ]
     return losses
+
+
+def _modules_reading(ev: Evaluator, entry: registries.Entry) -> Iterator[Module]:
+    """The file of a registry and those that import it, where they compile models."""
+    yield entry.module
+    project = entry.module.project
+    if project is None or not ev.session.sees_callers:
+        return
+    ev.session.abroad += 1
+    try:
+        yield from project.importers(entry.module.source.path, "compile")
+    finally:
+        ev.session.abroad -= 1
 
 
 def _placed(whole: Value, name: str) -> list[tuple[int | str | None, Value]]:

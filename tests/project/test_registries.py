@@ -1,0 +1,110 @@
+"""Losses that a decorator of another file keeps in a dict, from which a third file reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.project import index as project
+from tfnanlint.rule.registry import Rule
+from tfnanlint.syntax.source import Source
+
+BY_CALL = """
+LOSSES = {}
+
+
+def keep(name):
+    def inner(f):
+        LOSSES[name] = f
+        return f
+    return inner
+
+
+def build(name):
+    return LOSSES[name]
+"""
+BY_NAME = """
+LOSSES = {}
+
+
+def keep(f):
+    LOSSES[f.__name__] = f
+    return f
+"""
+OF_ITS_OWN = BY_NAME.replace("    LOSSES[", "    LOSSES = {}\n    LOSSES[")
+LOSS = """
+import tensorflow as tf
+from registry import keep
+
+
+@keep{name}
+def distance(y, p):
+    return tf.sqrt(p - y)
+"""
+TRAIN = """
+import tensorflow as tf
+import registry
+from registry import LOSSES{also}
+
+
+def train(name, data):
+    net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    chosen = LOSSES[name]
+    net.compile("sgd", loss={read})
+    net.fit(data)
+"""
+
+
+def taken(folder, registry, name, read):
+    """Whether a gradient is taken through the root in the loss."""
+    answers = []
+
+    def look(site, here):
+        if here.draft:
+            yield here.remark(site.node, "", None)
+        else:
+            answers.append(site.differentiated)
+
+    also = ", build" if "def build" in registry else ""
+    text = LOSS.replace("{name}", name)
+    (folder / "registry.py").write_text(registry)
+    (folder / "train.py").write_text(TRAIN.replace("{read}", read).replace("{also}", also))
+    (folder / "distances.py").write_text(text)
+    project.forget()
+    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
+    flow.analyse(Source(str(folder / "distances.py"), text), [rule])
+    (answer,) = set(answers)
+    return answer
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "LOSSES[name]",
+        "LOSSES.get(name)",
+        "LOSSES['l2']",
+        "registry.LOSSES[name]",
+        "chosen",
+        "build(name)",
+    ],
+)
+def test_a_loss_that_is_read_from_a_registry(folder, read):
+    assert taken(folder, BY_CALL, "('l2')", read) is Differentiated.YES
+
+
+@pytest.mark.parametrize(
+    ("registry", "name", "read"),
+    [
+        (BY_CALL, "('l2')", "LOSSES['l1']"),  # another loss
+        (BY_NAME, "", "LOSSES['l2']"),
+        (BY_CALL, "('l2')", "METRICS[name]"),
+        (OF_ITS_OWN, "", "LOSSES[name]"),  # a dict of the decorator itself
+    ],
+)
+def test_what_is_read_elsewhere(folder, registry, name, read):
+    assert taken(folder, registry, name, read) is not Differentiated.YES
+
+
+def test_a_decorator_that_keeps_it_under_its_own_name(folder):
+    assert taken(folder, BY_NAME, "", "LOSSES['distance']") is Differentiated.YES
