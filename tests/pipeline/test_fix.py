@@ -760,6 +760,45 @@ def test_a_fix_that_leaves_a_surer_finding_is_refused():
     assert "would introduce FLOORED" in result.problems[0]
 
 
+def unit(root: Certainty, over: tuple[str, ...] = ("ROOT",), roots: int = 1):
+    """What becomes of `norm(bad(1)) / bad(1)`, of which one part is mended at a time: QUOTIENT goes
+    before what it covers, as many ROOT at the norm, and stands while both parts are alike.
+    """
+
+    def analyse(source: Source) -> list[Finding]:
+        quotient = source.tree.body[0].value
+        norm, part = quotient.left, quotient.right
+        if source.segment(norm.args[0]) == source.segment(part):
+            data = {"over": over, "covers": (source.span(norm),)}
+            findings = [dataclasses.replace(finding("QUOTIENT", source, quotient), data=data)]
+        else:
+            findings = [dataclasses.replace(finding("ROOT", source, norm), certainty=root)] * roots
+        return findings + analyser({"bad": "good({x})"})(source)[-1:]
+
+    return fix_source(Source("x.py", "y = norm(bad(1)) / bad(1)\n"), analyse, everything)
+
+
+def test_a_fix_may_leave_what_an_outer_finding_covered_where_that_one_ends():
+    result = unit(Certainty.MAY)
+    assert (result.source.text, result.problems) == ("y = norm(good(1)) / good(1)\n", [])
+    result = unit(Certainty.MAY, over=("ROOT", "BAD"))  # what is fixed stands within it
+    assert (result.source.text, result.problems) == ("y = norm(good(1)) / good(1)\n", [])
+
+
+@pytest.mark.parametrize(
+    ("root", "over", "roots"),
+    [
+        (Certainty.MUST, ("ROOT",), 1),
+        (Certainty.MAY, ("ANGLE",), 1),
+        (Certainty.MAY, ("ROOT",), 3),  # of the expression and of the norm in it
+    ],
+)
+def test_what_shows_is_new_if_it_is_surer_or_was_not_covered(root, over, roots):
+    result = unit(root, over, roots)
+    assert result.source.text == "y = norm(bad(1)) / bad(1)\n"
+    assert "it would introduce ROOT" in result.problems[0]
+
+
 def test_lines_that_fixes_make_too_long_are_broken_in_a_formatted_file():
     text = (
         "import tensorflow as tf\n\n\ndef distance(first, second):\n"

@@ -329,36 +329,57 @@ class _Work:
         replaced = Counter((f.code, places.old(f.span)) for f in capped)
         least = min((f.certainty for f in capped), default=Certainty.UNKNOWN)
         judged_to = self._judged_to(step.shift)
+        unmatched = []
         for finding in step.findings:
             if finding.span.start > judged_to:
                 continue
             key = finding.code, places.new(finding.span)
             rest[key] -= 1
-            if rest[key] >= 0 or finding.code == IDLE.code or _takes_place(finding, rest, places):
+            if rest[key] < 0 and finding.code != IDLE.code:
+                unmatched.append(finding)
+        uncovered = self._uncovered(rest, places)
+        still_told: set[int] = set()
+        for finding in unmatched:
+            key = finding.code, places.new(finding.span)
+            if _takes_place(finding, rest, places):
                 continue
             if (*key, finding.message) in gone:
                 return _Fault("the finding is still there after its fix", finding, step)
+            outer = uncovered.get(key, [])
+            if outer and finding.certainty <= outer[-1].certainty:
+                still_told.add(id(outer.pop()))
+                continue
             # A floor makes the value finite; that its gradient is 0 there is told, and stays,
             # unless it is surer than what was mended.
             may_stay = not finding.fixes and finding.certainty <= least
             if may_stay and _takes_place(finding, replaced, places, (finding.code,)):
                 continue
             return self._new_finding(step, finding)
-        hidden = next(
-            (
-                f
-                for f in self.findings
-                if id(f) not in fixed
-                and rest[f.code, places.old(f.span)] > 0
-                and any(_within(one, f) or self._first(f, one) for one, _ in step.batch)
-            ),
-            None,
-        )
-        return (
-            _Fault(f"it would hide {hidden.code} at {self._place(hidden)} without a repair")
-            if hidden is not None
-            else None
-        )
+        return self._hidden(step, fixed | still_told, rest, places)
+
+    def _hidden(self, step: _Step, told: set[int], rest: Counter, places: _Places) -> _Fault | None:
+        """The finding around a repair of a step, not among those of `told`, that the step hides."""
+        for finding in self.findings:
+            if id(finding) in told or rest[finding.code, places.old(finding.span)] <= 0:
+                continue
+            if any(_within(one, finding) or self._first(finding, one) for one, _ in step.batch):
+                place = self._place(finding)
+                return _Fault(f"it would hide {finding.code} at {place} without a repair")
+        return None
+
+    def _uncovered(self, rest: Counter, places: _Places) -> dict[tuple, list[Finding]]:
+        """Findings that no longer stand, by what may show instead because they went before it: a
+        root of 0 in the norm of a vector, which is not seen to be that vector's own any more.
+        """
+        uncovered: dict[tuple, list[Finding]] = {}
+        for finding in self.findings:
+            if rest[finding.code, places.old(finding.span)] > 0:
+                for span in (finding.span, *finding.data.get("covers", ())):
+                    for code in finding.data.get("over", ()):
+                        uncovered.setdefault((code, places.old(span)), []).append(finding)
+        for findings in uncovered.values():
+            findings.sort(key=lambda finding: finding.certainty)
+        return uncovered
 
     def _judged_to(self, shift: Shift) -> float:
         """Behind which offset of an edited text a finding is none that the edits brought up: where
