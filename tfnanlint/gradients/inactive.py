@@ -42,7 +42,7 @@ def rigid(
             and part.origin is None
             and isinstance(parts, tuple)
             and len(parts) <= limit
-            and _computed(parts)
+            and (not parts or _computed(parts))
         ):
             queue += parts
             continue
