@@ -66,7 +66,7 @@ from tfnanlint.api import (
     on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
     default="MUST MAY UNKNOWN",
     silent="MAY/UNKNOWN MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL",
-    fixes="mask epsilon_inside",
+    fixes="mask epsilon_inside float32",
 )
 def check(norm: Site, here: Context) -> Iterator[Finding]:
     x = norm.value("x")

@@ -50,7 +50,7 @@ from tfnanlint.api import (
     on="tf.math.reduce_std tf.sqrt K.sqrt",
     over="TFN202",
     silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
-    fixes="mask epsilon_inside",
+    fixes="mask epsilon_inside float32",
 )
 def check(std: Site, here: Context) -> Iterator[Finding]:
     x, whole = std.value("x"), std.op.name == "tf.math.reduce_std"

@@ -799,6 +799,23 @@ def test_what_shows_is_new_if_it_is_surer_or_was_not_covered(root, over, roots):
     assert "it would introduce ROOT" in result.problems[0]
 
 
+@pytest.mark.parametrize("root", ["tf.norm", "tf.math.reduce_std"])
+def test_a_float16_root_before_a_logarithm_is_computed_in_float32(root):
+    text = (
+        "import tensorflow as tf\n\n\ndef loss(x, s):\n    x = tf.cast(x, tf.float16)\n"
+        f"    size = tf.cast(s, tf.float16) + {root}(x, axis=-1)\n"
+        "    return tf.clip_by_value(tf.math.log(size), -15.0, 15.0)\n"
+    )
+    text += (
+        "\n\ndef step(x, s):\n    with tf.GradientTape() as tape:\n        tape.watch(x)\n"
+        "        value = loss(x, s)\n    return tape.gradient(value, x)\n"
+    )
+    result = fix_source(Source("x.py", text), repository.findings, everything)
+    assert result.problems == []
+    assert [f.code for f in repository.findings(result.source)] == []
+    assert "tf.cast(x, tf.float32)" in result.source.text
+
+
 def test_lines_that_fixes_make_too_long_are_broken_in_a_formatted_file():
     text = (
         "import tensorflow as tf\n\n\ndef distance(first, second):\n"

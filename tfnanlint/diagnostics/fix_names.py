@@ -104,7 +104,11 @@ TITLES: Final[dict[str, tuple[str, ...]]] = {
     "lowest": ("mask with the lowest number of the dtype",),
     "finite_mask": ("mask with a finite number",),
     "select": ("select with the mask instead of adding",),
-    "float32": ("compute the last layer in float32", "compute the mean in float32"),
+    "float32": (
+        "compute the last layer in float32",
+        "compute the mean in float32",
+        "compute it in float32, with a number under the root",
+    ),
     "check_numerics": ("check all ops for NaN and Inf instead",),
 }
 _WORD = re.compile(r"[a-z0-9]+")

@@ -412,7 +412,33 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
         ),
     )
 
-    return _in_order(here, root, exact, _with_sum(here, root), exact_first)
+    forms = _in_order(here, root, exact, _with_sum(here, root), exact_first)
+    return [*forms, *_in_single_precision(here, root, inside)] if forms else []
+
+
+def _in_single_precision(
+    here: Context, root: Site, inside: tuple[str, dict[str, Any]]
+) -> list[Fix]:
+    """A float16 norm or deviation computed in float32, with the number under its root: there its
+    large derivative is multiplied by that of the logarithm or root behind it without an Inf.
+    """
+    if root.value("x").dtype != "float16":
+        return []
+    (template, holes), eps = inside, root_epsilon(here, root, root.op.main)
+    total = template.replace("{x}", "tf.cast({x}, tf.float32)")
+    said: dict[str, Any] = {
+        "title": "compute it in float32, with a number under the root",
+        "claim": Claim.SHIFTED,
+        "cost": cost_of(root, eps),
+    }
+    fixes = here.rewrite(
+        root, f"tf.cast({root_of(root, f'{total} + {eps}')}, tf.float16)", **holes, **said
+    )
+    if max((_longest(here, fix) for fix in fixes), default=0) <= _line_limit(here, root):
+        return fixes
+    word = "variance" if root.op.name in DEVIATIONS else "squared"
+    named = f"tf.cast({root_of(root, f'{{s}} + {eps}')}, tf.float16)"
+    return here.rewrite(root, named, s=Named(word, total, holes), **said) or fixes
 
 
 def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
