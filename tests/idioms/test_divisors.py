@@ -64,6 +64,25 @@ def test_what_a_function_gives_as_its_own_gradient():
     assert certainties_in_own_gradient("@tf.custom_gradient", "tf.maximum(whole, 1e-12)") == []
 
 
+LEARNED = """\
+import tensorflow as tf
+
+
+def step(net, x):
+    with tf.GradientTape() as tape:
+        z = net(x)
+        kept = tf.reduce_sum(tf.cast(z > 0.0, tf.float32))
+        loss = tf.reduce_sum(z) / {}
+    return tape.gradient(loss, net.trainable_variables)
+"""
+
+
+def kinds(divisor):
+    found = flow.analyse(Source("entropy.py", LEARNED.format(divisor)), rules.load())
+    return [one.kind for one in found if one.code == "TFN102"]
+
+
 def test_the_logarithm_of_a_size_is_a_note():
-    assert certainties("tf.math.log(n)") == [Certainty.UNKNOWN]
-    assert certainties("tf.math.log(float(x.shape[-1]))") == [Certainty.UNKNOWN]
+    assert kinds("tf.math.log(float(z.shape[-1]))") == ["size-minus-one"]
+    assert kinds("tf.math.log(tf.cast(tf.shape(z)[-1], tf.float32))") == ["size-minus-one"]
+    assert kinds("tf.math.log1p(kept)") == [""]
