@@ -168,9 +168,26 @@ def is_rarely_zero(division: Site, divisor: Value) -> bool:
     return (
         divisor.kind != "number"
         and division.differentiated is not Differentiated.YES
+        and not _is_part_of_gradient(division)
+        and not _is_own_sign(division)
         and not ordinary(divisor)
         and not is_sum_of_mask(division)
     )
+
+
+def _is_part_of_gradient(division: Site) -> bool:
+    """Whether a quotient stands in the gradient that a function defines of itself
+    (`@tf.custom_gradient`): what it gives is the gradient.
+    """
+    function = division.point.scope.function if division.point is not None else None
+    around = function.point.scope.function if function is not None else None
+    return around is not None and "custom_gradient" in around.decorators
+
+
+def _is_own_sign(division: Site) -> bool:
+    """Whether a quotient is `x / abs(x)`, element by element: one 0 among them is NaN."""
+    magnitude = made_by(plain(division.value("y")), "tf.abs") if division.given("x") else None
+    return magnitude is not None and same(plain(magnitude.value("x")), plain(division.value("x")))
 
 
 def is_spread_of_whole(divisor: Value) -> bool:
