@@ -84,7 +84,7 @@ OF_LABELS = (
     on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply",
     needs="where switch nan_to_num tf.boolean_mask:nan tf.boolean_mask:finite tf.multiply:nan "
     "tf.multiply:finite",
-    fixes="mask_input",
+    fixes="divide_no_nan mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:
     patched = nan_masks.patched_value(choice)
