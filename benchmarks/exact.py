@@ -207,6 +207,7 @@ _ELEMENTS: dict[str, Callable] = {
     "DivNoNan": lambda x, y: mpf(0) if y == 0 else x / y,
     "MulNoNan": lambda x, y: mpf(0) if y == 0 else x * y,
     "FloorDiv": lambda x, y: mpmath.floor(_divide(x, y)),
+    "Select": lambda c, x, y: x if c else y,
     "SelectV2": lambda c, x, y: x if c else y,
     "SqrtGrad": lambda y, d: _divide(d / 2, y),
     "RsqrtGrad": lambda y, d: -d * y**3 / 2,
