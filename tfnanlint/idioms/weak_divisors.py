@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tfnanlint.idioms import data_masks, divisors, layer_outputs, tallies, trained_weights
+from tfnanlint.idioms import (
+    confusion_counts,
+    data_masks,
+    divisors,
+    layer_outputs,
+    trained_weights,
+)
 from tfnanlint.idioms.divisors import Around
 from tfnanlint.ops.site import Site
 from tfnanlint.values.evaluator import Evaluator
@@ -19,7 +25,7 @@ def weakness_of_divisor(
         data_masks.weakness_of_total(division, divisor)
         or divisors.weakness_of_size(divisor)
         or divisors.weakness_of_shares(divisor)
-        or tallies.weakness_of_counter(divisor)
+        or confusion_counts.weakness_of_counter(divisor)
         or trained_weights.weakness_of_sum(divisor)
         or layer_outputs.weakness_of_length(divisor, interpreter, around)
         or layer_outputs.weakness_of_error(divisor)
