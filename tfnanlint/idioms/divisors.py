@@ -31,7 +31,14 @@ from tfnanlint.idioms.vanishing import (
 )
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import DISPERSIONS, ELEMENT_SUMS, INVERSES, QUOTIENTS, SIMPLE_POWERS
+from tfnanlint.ops.traits import (
+    DISPERSIONS,
+    ELEMENT_SUMS,
+    INVERSES,
+    QUOTIENTS,
+    SIMPLE_POWERS,
+    SIZES,
+)
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NO_CONSTANT, Value, is_numeric, value_in_words
 
@@ -247,7 +254,7 @@ def _is_size(value: Value) -> bool:
     inner = value if converted is None else plain(converted.value(converted.op.main))
     if inner.kind == "number":  # of Python: `x.shape[-1]`
         return inner.dtype == "int32" and inner.lo == 1 < inner.hi
-    return made_by(inner, "tf.shape", "tf.size") is not None
+    return made_by(inner, *SIZES) is not None
 
 
 def is_same_in_each_step(division: Site, around: Around) -> bool:
