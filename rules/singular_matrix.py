@@ -64,6 +64,9 @@ RAISED = (
     "TensorFlow stops with 'Input is not invertible'; under XLA the result is NaN or only "
     "rounding errors"
 )
+PRODUCT = "a product of a matrix with itself, which can be singular"
+KERNEL = "a kernel matrix, which is singular but for rounding where points are equal or close"
+UNKNOWN = "a matrix about which nothing is known and which may be singular"
 EFFECTS = {
     "tf.linalg.inv": RAISED,
     "tf.linalg.solve": RAISED,
@@ -93,19 +96,12 @@ def check(factored: Site, here: Context) -> Iterator[Finding]:
     is_kernel = is_kernel_matrix(x)
     if product is None and not is_kernel and (x.known or x.guarded or isinstance(x.origin, Site)):
         return
-    name = factored.op.name.rpartition(".")[2]
-    what = (
-        "a product of a matrix with itself, which can be singular"
-        if product is not None
-        else "a kernel matrix, which is singular but for rounding where points are equal or close"
-        if is_kernel
-        else "a matrix about which nothing is known and which may be singular"
-    )
+    what = KERNEL if is_kernel else UNKNOWN if product is None else PRODUCT
     effect = EFFECTS.get(factored.op.name, "the result and its gradient are NaN")
     yield here.finding(
         factored,
         None,
-        f"{name} of {what}: {effect}",
+        f"{factored.op.name.rpartition('.')[2]} of {what}: {effect}",
         Certainty.MAY if product is not None or is_kernel else Certainty.UNKNOWN,
         fixes(factored, here),
         kind="normal-equations" if solves_data(factored) else "",
@@ -133,10 +129,12 @@ def solves_data(factored: Site) -> bool:
     """Whether an inverse or a solution is computed of which no gradient is known to be taken, or a
     factor of which none is taken.
     """
-    is_solution = EFFECTS.get(factored.op.name) == RAISED
     if factored.op.name == "tf.linalg.cholesky":
         return factored.differentiated is Differentiated.NO
-    return is_solution and factored.differentiated is not Differentiated.YES
+    return (
+        EFFECTS.get(factored.op.name) == RAISED
+        and factored.differentiated is not Differentiated.YES
+    )
 
 
 def equal_values(factored: Site, here: Context) -> Iterator[Finding]:
@@ -163,9 +161,8 @@ def gram(value: Value, here: Context, depth: int = 3) -> Site | None:
     if product is None or not turned(product):
         return None
     factor = plain(product.value("x"))
-    if here.made_by(factor, *REGULAR) is not None:
-        return None
-    return product if here.same(factor, plain(product.value("y"))) else None
+    is_regular = here.made_by(factor, *REGULAR) is not None
+    return product if not is_regular and here.same(factor, plain(product.value("y"))) else None
 
 
 def made_of_arrays(value: Value, here: Context) -> bool:
@@ -182,8 +179,7 @@ def turned(product: Site) -> bool:
     if any(product.given(flag) and product.const(flag) is True for flag in frameworks.TRANSPOSING):
         return True
     return any(
-        isinstance(product.value(param).origin, Site)
-        and product.value(param).origin.op.name == "tf.transpose"
+        isinstance(origin := product.value(param).origin, Site) and origin.op.name == "tf.transpose"
         for param in ("x", "y")
     )
 

@@ -493,6 +493,7 @@ def test_a_variance_that_rounding_makes_negative_is_shown_though_no_gradient_is_
 
 
 FAR_OUT = (
+    "without negative eigenvalues",
     "not",
     "different",
     "infinite where",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tfnanlint.config.layers import Policy
@@ -24,6 +22,8 @@ class Distance(tf.keras.layers.Layer):
         return tf.sqrt(tf.reduce_sum(tf.square(a - b), axis=-1))
 """
 SETS = 'tf.keras.mixed_precision.set_global_policy("mixed_float16")\n'
+FITS = "layers.model.fit(x, y)\n"
+ENTROPY = "import tensorflow as tf\n\n\ndef entropy(p):\n    return -p * tf.math.log(p)\n"
 BRANCH = """import tensorflow as tf
 
 
@@ -78,7 +78,7 @@ def titles(path, text: str) -> list[str]:
 @pytest.mark.parametrize(
     "train, offered",
     [
-        ("import tensorflow as tf\nfrom pkg import layers\n" + SETS, [CHOSEN]),
+        ("import tensorflow as tf\nfrom pkg import layers\n" + SETS + FITS, [CHOSEN]),
         ("import tensorflow as tf\nimport losses\n" + SETS, [ADDED, CHOSEN]),
         ("import tensorflow as tf\nfrom pkg import layers\n", [ADDED, CHOSEN]),
     ],
@@ -143,14 +143,13 @@ def test_the_program_is_asked_once_and_not_for_each_fix(monkeypatch, tmp_path):
     assert len(asked) == 1
 
 
-def test_the_policy_of_a_program_is_looked_for_once_and_where_it_can_matter(tmp_path, monkeypatch):
-    """Each file that sets it costs to be read: the first one that does answers."""
+def test_the_policy_of_a_program_is_looked_for_only_where_it_can_matter(tmp_path, monkeypatch):
+    """Each file that sets it costs to be read; tests/project/test_policies.py has what it tells."""
     (tmp_path / "pyproject.toml").write_text("")
     for number in range(3):
-        text = f"import tensorflow as tf\nimport layers\n{SETS}\n"
+        text = f"import tensorflow as tf\nimport layers\n{SETS}\n{FITS}"
         (tmp_path / f"train{number}.py").write_text(text)
-    text = "import tensorflow as tf\n\n\ndef entropy(p):\n    return -p * tf.math.log(p)\n"
-    (tmp_path / "layers.py").write_text(text)
+    (tmp_path / "layers.py").write_text(ENTROPY)
     asked: list[str] = []
     policies = Precision.policies
 
@@ -161,7 +160,7 @@ def test_the_policy_of_a_program_is_looked_for_once_and_where_it_can_matter(tmp_
     monkeypatch.setattr(Precision, "policies", counted)
     known = {rule.code: rule for rule in load()}
     policy = Policy(rules=load(), certainty=None, idle=False, unsafe_fixes=True, known=known)
-    check_source(Source(str(tmp_path / "layers.py"), text), policy)
-    assert {os.path.basename(path) for path in asked} == {"layers.py", "train0.py"}
+    check_source(Source(str(tmp_path / "layers.py"), ENTROPY), policy)
+    assert not asked
     # no program is asked for what stands in the name of no policy
     assert not analysis.File._policy_holds(object(), ("softmax", ".half"))

@@ -491,6 +491,8 @@ PICTURES = (
 
 # Rules without a picture, and why.
 NOT_DRAWN = {
+    "gradient-of-removed-singularity": "the value is right; only the gradient at one point is NaN",
+    "growing-recurrence": "about many steps of a recurrent layer",
     "bad-initial-weights": "about a network, which learns nothing",
     "check-numerics-under-xla": "about a check that is not run",
     "compare-with-nan": "a truth value has neither range nor gradient",

@@ -95,27 +95,7 @@ class Gradients:
         self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
-        """Whether a gradient is taken through a site; UNKNOWN where the program never runs it.
-        `stopped`: the site stands inside a call of stop_gradient.
-        """
-        activity = self._of_run(site, stopped)
-        if activity is Differentiated.YES and self._is_never_run(site):
-            return Differentiated.UNKNOWN
-        return activity
-
-    def _is_never_run(self, site: Site) -> bool:
-        """Whether the program of the file never runs a site that stands in it. A draft does not ask
-        for it.
-        """
-        return (
-            not self.interpreter.session.drafting
-            and hasattr(site.node, "lineno")
-            and (site.point is None or site.point.module is self.module)
-            and bool(self.interpreter.unreached(self.module, site.node.lineno))
-        )
-
-    def _of_run(self, site: Site, stopped: bool) -> Differentiated:
-        """Whether a gradient is taken through a site that is run."""
+        """`stopped`: the site stands inside a call of stop_gradient."""
         if (
             stopped
             or site.library in _PLAIN
@@ -138,7 +118,7 @@ class Gradients:
             return Differentiated.NO
         activity = self.at(site.point)
         if activity is Differentiated.YES:
-            return Differentiated.NO if self._none_is_taken else self._followed(site)
+            return self._followed(site)
         if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
             return Differentiated.NO
         return activity
