@@ -41,12 +41,6 @@ def test_a_metric_that_is_a_part_of_the_loss(tmp_path, loss, answer):
     assert taken(tmp_path / "train.py", text) is answer
 
 
-LAYER = (
-    HEAD
-    + "class Root(tf.keras.layers.Layer):\n    def call(self, x):\n        return tf.sqrt(x)\n\n\n"
-)
-
-
 @pytest.mark.parametrize(
     ("scale", "answer"),
     [
