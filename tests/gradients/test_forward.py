@@ -238,3 +238,100 @@ model_fn(x)
 def test_what_a_function_inside_reads(tmp_path, before, default, run, answer):
     text = HOOK.format(before=before, default=default, run=run)
     assert taken(tmp_path / "train.py", text) is answer
+
+
+OBJECT = (
+    HEAD
+    + """import operator, dataclasses
+
+
+{before}class Task:
+    def __init__(self):
+        self.weights = tf.Variable(tf.ones([3]))
+        self.kept = []
+
+    def step(self, x):
+        with tf.GradientTape() as tape:
+            self.length = tf.sqrt(tf.reduce_sum(x * self.weights))
+            print(self.length)
+            loss = {loss}
+        return tape.gradient(loss, [self.weights])
+
+    def get(self, name):
+        return getattr(self, name + "_loss")(x)
+
+    {method}
+
+
+Task().step(x)
+"""
+)
+PROPERTY = """@property
+    def length(self):
+        return self.kept[-1]
+
+    @length.setter
+    def length(self, value):
+        self.kept.append(value)
+"""
+HOLDER = """class Holder:
+    def __set__(self, task, value):
+        task.kept.append(value)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "before", "method", "answer"),
+    [
+        ("self.kept[-1]", "", "length = 0.0", UNKNOWN),
+        ("self.kept[-1]", "", PROPERTY, YES),
+        ("self.kept[-1]", HOLDER, "length = Holder()", YES),
+        ("operator.attrgetter('length')(self)", "", "", YES),
+        ("object.__getattribute__(self, 'length')", "", "", YES),
+        ("dataclasses.asdict(self)['length']", "@dataclasses.dataclass\n", "", YES),
+    ],
+)
+def test_an_attribute_that_is_read_in_another_way(tmp_path, loss, before, method, answer):
+    text = OBJECT.format(loss=loss, before=before, method=method)
+    assert taken(tmp_path / "train.py", text) is answer
+
+
+def test_an_attribute_that_all_assignments_see(tmp_path):
+    text = OBJECT.format(
+        loss="self.kept[-1]", before="", method="def __setattr__(self, name, value): keep(value)"
+    ).replace('getattr(self, name + "_loss")(x)', "x")
+    assert taken(tmp_path / "train.py", text) is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("again", "answer"),
+    [
+        ("self.spread_loss(x)", YES),
+        ("0.0", NO),
+        ("getattr(self, name + '_loss')(x)", UNKNOWN),
+        ("operator.methodcaller('spread_loss', x)(self)", YES),
+        ("type(self).__dict__['spread_loss'](self, x)", YES),
+    ],
+)
+def test_a_method_that_is_looked_up(tmp_path, again, answer):
+    text = HEAD + (
+        "class Task:\n    def __init__(self):\n        self.weights = tf.Variable(tf.ones([3]))\n\n"
+        "    def spread_loss(self, x):\n        return tf.sqrt(x * self.weights)\n\n"
+        "    def show(self, x):\n        print(self.spread_loss(x))\n\n"
+        "    def step(self, x, name):\n        with tf.GradientTape() as tape:\n"
+        f"            loss = {again}\n        return tape.gradient(loss, self.weights)\n\n\n"
+        "task = Task()\ntask.show(x)\ntask.step(x, 'a')\n"
+    )
+    assert taken(tmp_path / "train.py", text) is answer
+
+
+def test_a_layer_that_has_the_name_of_what_shows(tmp_path):
+    text = HEAD + (
+        "class Net(tf.keras.Model):\n    def build(self, shape):\n"
+        "        self.float = tf.keras.layers.Dense(1)\n\n"
+        "    def call(self, x):\n        return self.float(tf.sqrt(x))\n\n\n"
+        "Net().fit(x, y)\n"
+    )
+    assert taken(tmp_path / "train.py", text) is YES

@@ -176,6 +176,7 @@ def test_shares_add_up_to_one(first, of, second, expected):
         ("x", "tf.data.Dataset.from_tensor_slices(read()).map(kernel)", NOTE),
         ("x * w", "tf.data.Dataset.from_tensor_slices(read()).map(kernel)", WARNING),
         ("x", "tf.keras.layers.Lambda(kernel)", WARNING),
+        ("x", "show(tf.stop_gradient(kernel(tf.keras.models.load_model('m')(x))))", WARNING),
     ],
 )
 def test_exponentials_of_data_are_rarely_large(of, use, expected):

@@ -55,6 +55,7 @@ def test_a_program_that_takes_no_gradient(folder):
         {"run.py": RUN + "model.fit(x)\n"},
         {"run.py": RUN + "getattr(model, 'fit')(x)\n"},
         {"run.py": RUN + "getattr(model, name)(x)\n"},
+        {"run.py": RUN + "exec(text)\n"},
         {"run.py": "import trainer\n" + RUN, "trainer.py": TRAIN},
         {"run.py": RUN, "train.py": "import run\n" + TRAIN},
         {"run.py": "import deepxde\n" + RUN},

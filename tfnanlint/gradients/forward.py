@@ -61,7 +61,8 @@ _COLLECTED: Final = "losses"  # a part of the names of functions that keep a los
 
 class Forward:
     """The ways of one value. A way that comes back to where it has been leads nowhere.
-    `is_certain`: no attribute that the value becomes is read by a name that is computed.
+    `is_certain`: no attribute that the value becomes, and no method that gives it, is looked up by
+    a text.
     """
 
     def __init__(self, interpreter: Engine):
@@ -130,10 +131,13 @@ class Forward:
         """Whether a call shows what it is given, or makes a number or a text of it."""
         if leaf(call.func) not in _SHOWING:
             return False
-        if type(call.func) is ATTRIBUTE:
-            return not self._interpreter.targets(call, point)
         name = self._interpreter.resolve(call.func, point) or ""
-        return is_tensorflow(name) or name.startswith("builtins.")
+        if type(call.func) is not ATTRIBUTE or is_tensorflow(name):
+            return is_tensorflow(name) or name.startswith("builtins.")
+        if isinstance(call.func.value, ast.Constant):
+            return True  # `"{}".format(x)`
+        is_statement = call in endings_of(point.scope, point.scope.module).flow.statements
+        return is_statement and not self._interpreter.targets(call, point)
 
     def _hands_on(self, outer: ast.AST, inner: ast.AST, point: Point, whole: ast.AST) -> bool:
         """Whether an expression does nothing with a part but give what it makes of it."""
@@ -205,12 +209,21 @@ class Forward:
             return False
         if not _PLAIN_DECORATORS.issuperset(function.decorators):
             return False
+        if function.owner is not None and not self._is_called_by_name(function):
+            return False
         if not interpreter.session.sees_callers or interpreter.escapes(function):
             return False
         call_sites = calls_of(function, interpreter)
         return bool(call_sites) and all(
             self.ends(call, point, element) for call, point in call_sites
         )
+
+    def _is_called_by_name(self, method: Function) -> bool:
+        """Whether the files are known in which calls of a method may stand that name it."""
+        if _is_operator(method.name):
+            return False
+        modules = self._modules_with(method.name, method.module)
+        return modules is not None and not any(_is_quoted(one, method.name) for one in modules)
 
     def _parameter_ends(self, function: Function, call: ast.Call, argument: ast.AST) -> bool:
         """Whether all ends that a function makes of an argument."""
@@ -237,10 +250,15 @@ class Forward:
         if (key, None) in self._seen:
             return True
         self._seen.add((key, None))
-        modules = self._modules_with(target.attr, point.scope.module)
+        modules = self._modules_with(target.attr, point.scope.module) or []
+        if any(
+            _is_quoted(module, target.attr) or _is_defined(module, target.attr)
+            for module in modules
+        ):
+            return False
         reads = [
             (node, where)
-            for module in modules or ()
+            for module in modules
             for row in module.source.rows_with(key)
             for expression, where in module.expressions(row, self._interpreter)
             for node in nodes_in(expression)
@@ -266,6 +284,7 @@ class Forward:
         are not known.
         """
         if module.project is None:
+            self.is_certain = False
             return [module]
         naming = module.project.naming(module.source.path, attribute)
         if naming is None:
@@ -274,6 +293,49 @@ class Forward:
         self.is_certain = self.is_certain and are_all
         modules = [module.project.module_or_own(path) for path in paths]
         return modules if None not in modules else None
+
+
+def _is_operator(name: str) -> bool:
+    """Whether expressions run a method of that name without naming it: `__matmul__`."""
+    return name.startswith("__") and name.endswith("__") and name != "__call__"
+
+
+def _is_quoted(module: Any, attribute: str) -> bool:
+    """Whether a file reads an attribute by a pattern, or has its name in a text of its code."""
+    if not module.source.holds(
+        (f"{attribute}=", f"{attribute} =", f'"{attribute}', f"'{attribute}")
+    ):
+        return False
+    return any(
+        isinstance(node, ast.MatchClass)
+        and attribute in node.kwd_attrs
+        or isinstance(node, ast.Constant)
+        and node.value == attribute
+        for node in ast.walk(module.source.tree)
+    )
+
+
+def _is_defined(module: Any, attribute: str) -> bool:
+    """Whether a class of a file has more than a number or text by the name of an attribute: what is
+    assigned to a property may be kept under another name.
+    """
+    return any(
+        _binds(node, attribute)
+        for cls in nodes_in(module.source.tree)
+        if isinstance(cls, ast.ClassDef)
+        for node in cls.body
+    )
+
+
+def _binds(node: ast.stmt, name: str) -> bool:
+    """Whether a statement binds a name to more than a number or text."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return node.name == name
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    is_named = any(isinstance(one, ast.Name) and one.id == name for one in targets)
+    return is_named and not isinstance(node.value, ast.Constant)
 
 
 def _parameter(function: Function, call: ast.Call, argument: ast.AST) -> str:

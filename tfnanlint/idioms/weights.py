@@ -44,8 +44,23 @@ def weakness_of_data(site: Site, value: Value) -> str:
     """The kind of evidence that exponents are large, as `kinds` names it: "exponentials-of-data"
     where no gradient is taken and no weights stand behind them; empty for others.
     """
-    is_data = site.differentiated is Differentiated.NO and not has_weights(value, evident=False)
-    return "exponentials-of-data" if is_data else ""
+    if site.differentiated is not Differentiated.NO or has_weights(value, evident=False):
+        return ""
+    return "exponentials-of-data" if _is_seen(value) else ""
+
+
+def _is_seen(value: Value) -> bool:
+    """Whether all that a value is computed from is known or given by a library: what another call
+    gives, `model(x)`, may come from weights.
+    """
+    walk = Walk(value, limit=_MAX_VALUES)
+    for part in walk:
+        origin = part.origin
+        if isinstance(origin, Site):
+            walk.enter(origin)
+        elif not part.known and not (isinstance(origin, Note) and origin.given):
+            return False
+    return walk.is_complete
 
 
 def weakness_of_callers(site: Site, value: Value, interpreter: Engine) -> str:

@@ -68,7 +68,7 @@ class FlowGraph:
     into it is given to the definitions of its name: `steps.append(f(x))`, `parts["loss"] = f(x)`.
     `unpacked` has the targets, one for each element: of `loss, self.rate = f(x)`; `kept` the only
     target, where that is an attribute. `augmented` are the expressions of `x += y`, `parameters`
-    the definitions that calls give a value.
+    the definitions that calls give a value, `statements` the expressions that are a statement.
     """
 
     def __init__(self, body: ast.AST):
@@ -76,6 +76,7 @@ class FlowGraph:
         self.unpacked: dict[Any, list[tuple[Any, Definition | None]]] = {}
         self.kept: dict[Any, ast.Attribute] = {}
         self.augmented: set[Any] = set()
+        self.statements: set[Any] = set()
         self.parameters: dict[str, Definition] = {}
         self.definitions: dict[str, list[Definition]] = {}
         self._captured: dict[str, list[Use]] = {}
@@ -199,6 +200,7 @@ class FlowGraph:
 
     def _expression(self, node: ast.Expr, reaching: Reaching) -> Reaching:
         reaching = self._read(node.value, reaching)
+        self.statements.add(node.value)
         method = node.value.func if isinstance(node.value, ast.Call) else None
         if isinstance(method, ast.Attribute) and method.attr in _CHANGING:
             held = _container(method, reaching)

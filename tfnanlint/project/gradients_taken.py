@@ -37,7 +37,7 @@ class GradientsTaken:
         if not holders or not self._is_used(path, holders):
             return UNKNOWN
         is_taken = any(
-            self._takes_gradient(one) or self._hands_on(one) or self._program.outline(one).gets
+            self._takes_gradient(one) or self._hands_on(one) or self._is_by_text(one)
             for one in holders
         )
         return UNKNOWN if is_taken or self._meets_taker(path, holders) else NO
@@ -61,6 +61,11 @@ class GradientsTaken:
             outline = self._program.outline(path) if words else None
             known = self._takes[path] = outline is not None and any(map(outline.uses, words))
         return known
+
+    def _is_by_text(self, path: str) -> bool:
+        """Whether a file may take a gradient by a text: `getattr(model, name)`, `exec(text)`."""
+        outline = self._program.outline(path)
+        return outline.gets or outline.looks_up
 
     def _hands_on(self, path: str) -> bool:
         """Whether a file imports what may take gradients of what it is given, from a distribution

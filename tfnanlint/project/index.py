@@ -566,6 +566,10 @@ def _name_read(top: str, path: str, name: str) -> bool:
     return imports is None or imports.may_be_read(path, name)
 
 
+# What takes attributes of an object by texts, or all of them.
+_BY_TEXT = "attrgetter methodcaller asdict astuple getmembers __getattribute__ __setattr__".split()
+
+
 @lru_cache(maxsize=65536)
 def _files_naming(top: str, attribute: str) -> tuple[tuple[str, ...], bool] | None:
     """The files of a project in which a word stands, and whether no other may read an attribute of
@@ -574,7 +578,8 @@ def _files_naming(top: str, attribute: str) -> tuple[tuple[str, ...], bool] | No
     program = _program(top)
     if program is None:
         return None
-    are_all = not (program.gets_attributes or program.copies_attributes)
+    by_text = any(map(program.holding, _BY_TEXT))
+    are_all = not (program.gets_attributes or program.copies_attributes or by_text)
     return tuple(program.holding(attribute)), are_all
 
 
