@@ -92,6 +92,7 @@ LOADED = (
             Differentiated.YES,
         ),
         ("model.fit(x, y)\n", "", Differentiated.YES),
+        ("exec(text)\n", "", Differentiated.YES),
         ("train(model)\n", "def train(model):\n    model.fit(x, y)\n", Differentiated.YES),
     ],
 )
@@ -99,3 +100,9 @@ def test_a_layer_of_a_model_that_only_predicts(tmp_path, used, more, answer):
     (tmp_path / "main.py").write_text("import tensorflow as tf\n" + LOADED + used)
     (tmp_path / "other.py").write_text(more)
     assert taken(tmp_path / "layers.py", LAYER) is answer
+
+
+def test_a_layer_of_a_model_that_nothing_runs(tmp_path):
+    built = "import tensorflow as tf\n" + LOADED.replace("model.load_weights('w')\n", "")
+    (tmp_path / "main.py").write_text(built + "model.summary()\n")
+    assert taken(tmp_path / "layers.py", LAYER) is Differentiated.YES
