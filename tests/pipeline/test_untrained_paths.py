@@ -51,13 +51,10 @@ STEP = (
 )
 
 
-@pytest.mark.parametrize(
-    ("used", "answer"),
-    [("Root()", Differentiated.YES), ("tf.keras.layers.Dense(2)", Differentiated.UNKNOWN)],
-)
-def test_what_the_program_never_runs(tmp_path, used, answer):
+@pytest.mark.parametrize("used", ["Root()", "tf.keras.layers.Dense(2)"])
+def test_what_the_program_never_runs_is_judged_as_if_it_did(tmp_path, used):
     (tmp_path / "train.py").write_text("import tensorflow as tf\n" + STEP.format(used))
-    assert taken(tmp_path / "layers.py", LAYER) is answer
+    assert taken(tmp_path / "layers.py", LAYER) is Differentiated.YES
 
 
 @pytest.mark.parametrize(

@@ -95,27 +95,9 @@ class Gradients:
         self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
-        """Whether a gradient is taken through a site; UNKNOWN where the program never runs it.
-        `stopped`: the site stands inside a call of stop_gradient.
+        """Whether a gradient is taken through a site, if it is run. `stopped`: the site stands
+        inside a call of stop_gradient.
         """
-        activity = self._of_run(site, stopped)
-        if activity is Differentiated.YES and self._is_never_run(site):
-            return Differentiated.UNKNOWN
-        return activity
-
-    def _is_never_run(self, site: Site) -> bool:
-        """Whether the program of the file never runs a site that stands in it. A draft does not ask
-        for it.
-        """
-        return (
-            not self.interpreter.session.drafting
-            and hasattr(site.node, "lineno")
-            and (site.point is None or site.point.module is self.module)
-            and bool(self.interpreter.unreached(self.module, site.node.lineno))
-        )
-
-    def _of_run(self, site: Site, stopped: bool) -> Differentiated:
-        """Whether a gradient is taken through a site that is run."""
         if (
             stopped
             or site.library in _PLAIN
