@@ -41,6 +41,22 @@ def test_a_metric_that_is_a_part_of_the_loss(tmp_path, loss, answer):
     assert taken(tmp_path / "train.py", text) is answer
 
 
+LAYER = (
+    HEAD
+    + "class Root(tf.keras.layers.Layer):\n    def call(self, x):\n        return tf.sqrt(x)\n\n\n"
+)
+STEP = (
+    "from layers import Root\n\nmodel = tf.keras.Sequential([{}])\nmodel.compile(loss='mse')\n"
+    "model.fit(x, y)\n"
+)
+
+
+@pytest.mark.parametrize("used", ["Root()", "tf.keras.layers.Dense(2)"])
+def test_what_the_program_never_runs_is_judged_as_if_it_did(tmp_path, used):
+    (tmp_path / "train.py").write_text("import tensorflow as tf\n" + STEP.format(used))
+    assert taken(tmp_path / "layers.py", LAYER) is Differentiated.YES
+
+
 @pytest.mark.parametrize(
     ("scale", "answer"),
     [
@@ -55,3 +71,35 @@ def test_what_becomes_an_array_is_a_constant_of_the_loss(tmp_path, scale, answer
         "    return tf.compat.v1.train.AdamOptimizer().minimize(loss)\n"
     )
     assert taken(tmp_path / "train.py", text) is answer
+
+
+LOADED = (
+    "from layers import Root\n\nmodel = tf.keras.Sequential([Root()])\nmodel.load_weights('w')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "more", "answer"),
+    [
+        ("print(model.predict(x))\n", "", Differentiated.NO),
+        ("print(model.predict(x))\n", "import layers\n\nlayers.model.fit(x)\n", Differentiated.YES),
+        (
+            "print(model.predict(x))\n",
+            "from main import model\n\nmodel.fit(x)\n",
+            Differentiated.YES,
+        ),
+        ("model.fit(x, y)\n", "", Differentiated.YES),
+        ("exec(text)\n", "", Differentiated.YES),
+        ("train(model)\n", "def train(model):\n    model.fit(x, y)\n", Differentiated.YES),
+    ],
+)
+def test_a_layer_of_a_model_that_only_predicts(tmp_path, used, more, answer):
+    (tmp_path / "main.py").write_text("import tensorflow as tf\n" + LOADED + used)
+    (tmp_path / "other.py").write_text(more)
+    assert taken(tmp_path / "layers.py", LAYER) is answer
+
+
+def test_a_layer_of_a_model_that_nothing_runs(tmp_path):
+    built = "import tensorflow as tf\n" + LOADED.replace("model.load_weights('w')\n", "")
+    (tmp_path / "main.py").write_text(built + "model.summary()\n")
+    assert taken(tmp_path / "layers.py", LAYER) is Differentiated.YES

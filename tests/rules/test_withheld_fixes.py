@@ -62,6 +62,17 @@ class Capsules(tf.keras.layers.Layer):
 """
 
 
+TESTED = """class Share(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.units = tf.keras.layers.Dense(3, activation="relu")
+
+    def call(self, x):
+        y = self.units(x)
+        total = tf.reduce_sum(y, axis=-1, keepdims=True)
+        return {share}
+"""
+
+
 def first(text: str, *codes: str) -> Finding:
     """The first finding of some rules in a program."""
     found = repository.findings(Source("program.py", HEAD + text))
@@ -82,6 +93,14 @@ def test_what_one_weight_leaves_of_1_has_no_floor(logit, offered):
 )
 def test_one_half_of_a_loss_is_not_floored(half, offered):
     assert bool(first(HALF.format(half=half), "TFN405").fixes) is offered
+
+
+@pytest.mark.parametrize(
+    ("share", "offered"),
+    [("tf.where(tf.math.is_nan(y / total), 0.0, y / total)", False), ("y / total", True)],
+)
+def test_a_quotient_that_is_tested_for_nan_has_no_floor(share, offered):
+    assert bool(first(TESTED.format(share=share), "TFN102").fixes) is offered
 
 
 def test_a_mean_of_what_is_cast_to_float16_is_repaired_there():

@@ -95,7 +95,9 @@ class Gradients:
         self._meanwhile: dict[ast.AST, tuple[Differentiated, int]] = {}
 
     def of(self, site: Site, stopped: bool) -> Differentiated:
-        """`stopped`: the site stands inside a call of stop_gradient."""
+        """Whether a gradient is taken through a site, if it is run. `stopped`: the site stands
+        inside a call of stop_gradient.
+        """
         if (
             stopped
             or site.library in _PLAIN
@@ -118,7 +120,7 @@ class Gradients:
             return Differentiated.NO
         activity = self.at(site.point)
         if activity is Differentiated.YES:
-            return self._followed(site)
+            return Differentiated.NO if self._only_predicts else self._followed(site)
         if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
             return Differentiated.NO
         return activity
@@ -145,6 +147,16 @@ class Gradients:
                 self.module.source
             )
         return bool(self._found_none_taken)
+
+    @property
+    def _only_predicts(self) -> bool:
+        """Whether the program around the file runs what it computes as trained before."""
+        project = self.module.project
+        return (
+            self._none_is_taken
+            and project is not None
+            and project.only_predicts(self.module.source)
+        )
 
     def _is_rigid(self, site: Site) -> bool:
         """Whether no gradient flows through what arrives at a site."""

@@ -85,6 +85,12 @@ class GradientsTaken:
         """Whether a file runs a model that was trained before."""
         return any(map(self._program.outline(path).uses, INFERENCE_CALLS))
 
+    def is_run_trained(self, path: str) -> bool:
+        """Whether a file that may hold what another one computes runs a model that was trained
+        before.
+        """
+        return path in self._program.texts and any(map(self._infers, self._holders(path)))
+
     def _meets_taker(self, path: str, holders: set[str]) -> bool:
         """Whether a file that takes gradients is imported by one of some files, or loads a name
         that the first of them defines.

@@ -601,6 +601,13 @@ def _gradients_taken(top: str, path: str) -> str:
     return taken.answer(path) if taken is not None else UNKNOWN
 
 
+@lru_cache(maxsize=65536)
+def _run_trained(top: str, path: str) -> bool:
+    """Whether the program of a project runs what a file computes as trained before."""
+    taken = _gradients_of_program(top)
+    return taken is not None and taken.is_run_trained(path)
+
+
 @lru_cache(maxsize=2)
 def _gradients_of_program(top: str) -> GradientsTaken | None:
     from tfnanlint.project.gradients_taken import GradientsTaken
@@ -736,6 +743,7 @@ _OF_TEXTS = (
     _files_naming,
     _imports_of_program,
     _gradients_taken,
+    _run_trained,
     _gradients_of_program,
     _never_taken,
 )
@@ -758,6 +766,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "name": _name_read,
     "naming": _files_naming,
     "gradients": _gradients_taken,
+    "trained": _run_trained,
     "branch": _never_taken,
 }
 # by the kind of a question, that of the digest of all files that its answer is made from
@@ -770,6 +779,7 @@ OF_TREE = {
     "name": "program",
     "naming": "program",
     "gradients": "program",
+    "trained": "program",
     "branch": "program",
 }
 
@@ -962,6 +972,15 @@ class Project:
         if self._ask("packaged", os.path.dirname(path), top):
             return False
         return bool(self._ask("gradients", top, path) == NO)
+
+    def only_predicts(self, source: Source) -> bool:
+        """Whether the program around the linted source runs what it computes as trained before, and
+        takes no gradient of it.
+        """
+        path = self._path(source.path)
+        if not self.takes_no_gradient(source):
+            return False
+        return bool(self._ask("trained", self._ask("around", os.path.dirname(path)), path))
 
     def never(self, source: Source, row: int) -> str:
         """Why the program around a linted source never takes the branch that a row stands in; ""

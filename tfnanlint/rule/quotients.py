@@ -30,6 +30,7 @@ from tfnanlint.ops.traits import (
     CLIPS,
     LINEAR,
     LOGARITHMS,
+    NAN_TESTS,
     QUOTIENTS,
     SAFE_DIVISIONS,
     WHOLE_DIVISIONS,
@@ -69,7 +70,7 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
     if divisor.kind == "number":
         return []
     masked = here.masked(division)
-    if masked is not None and masked.by_result:
+    if masked is not None and masked.by_result or _is_tested(here, division):
         return []  # the program asks whether the result is finite
     if _has_guarded_twin(here, division, divisor):
         here.no_fix = "the other branch gives 0 there: callers choose between the two"
@@ -92,6 +93,15 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
         # of Inf the program makes a finite number, and still does
         return floor(here, division, param)
     return _BY_QUANTITY[quantity(divisor)](here, division, param)
+
+
+def _is_tested(here: Context, division: Site) -> bool:
+    """Whether a quotient is only asked whether it is finite, as in `is_nan(a / n)`: with a floor it
+    would be, and the one that the program keeps beside the test would not.
+    """
+    outer = next(iter(here.around(division.node)), None)
+    test = here.site(outer, division.point) if isinstance(outer, ast.Call) else None
+    return test is not None and test.op.name in NAN_TESTS
 
 
 def _has_guarded_twin(here: Context, division: Site, divisor: Value) -> bool:
