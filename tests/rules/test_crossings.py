@@ -32,7 +32,8 @@ def test_nothing_is_crossed():
         ("    p = tf.nn.softmax(z)\n    return tf.math.log(p)  # want: TFN301\n", True),
         # whatever p is
         ("    p = z + 1.0\n    return tf.math.log(tf.nn.softmax(p))  # want: TFN301\n", False),
-        ("    log_p = tf.math.log(tf.nn.softmax(z))  # want: TFN301\n    return log_p\n", False),
+        # read twice: without one of them it is read all the same
+        ("    a = tf.math.log(tf.nn.softmax(z))  # want: TFN301\n    f(a)\n    return a\n", False),
     ],
 )
 def test_a_name_carries_the_value(body, rests):

@@ -143,7 +143,7 @@ TFN311 | unit           | half  | 1.0 / (1.0 + tf.exp(-{z}))
 TFN311 | large          |       | $a = 1.0 + tf.exp(-{z}); {r} / $a
 TFN311 | real           |       | (tf.exp({z}) - tf.exp(-{z})) / (tf.exp({z}) + tf.exp(-{z}))
 TFN312 | large          |       | tf.math.log(1.0 - tf.square(tf.tanh({z})))
-TFN312 | large          |       | $a = tf.tanh({z}); tf.math.log(1.0 - $a ** 2 + 1e-6)
+TFN312 | large          |       | $a = tf.tanh({z}); tf.math.log(1.0 - $a ** 2 + 1e-8)
 TFN313 | large row      | eager | $a = tf.linalg.diag(0.01 + tf.nn.relu({s})); tf.math.log(tf.linalg.det($a))
 TFN314 | real           | half  | {r} / tf.norm({r}, axis=-1, keepdims=True)
 TFN314 | real           |       | $a = tf.sqrt(tf.reduce_sum(tf.square({r}), axis=-1, keepdims=True)); {r} / $a

@@ -562,7 +562,7 @@ def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
 @lru_cache(maxsize=65536)
 def _name_read(top: str, path: str, name: str) -> bool:
     """Whether another file may read a name that a file binds outside of its functions."""
-    imports = _imports_of_program(top)
+    imports = None if _is_part_of_package(path, top) else _imports_of_program(top)
     return imports is None or imports.may_be_read(path, name)
 
 
