@@ -126,15 +126,14 @@ class Gradients:
         return activity
 
     def _followed(self, site: Site) -> Differentiated:
-        """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where they
-        may, else YES. A draft does not follow them.
+        """NO where all ways of what a site gives surely end before a gradient is taken, else YES. A
+        draft does not follow them.
         """
         if self.interpreter.session.drafting or not hasattr(site.node, "lineno"):
             return Differentiated.YES
         forward = Forward(self.interpreter)
-        if not forward.ends(site.node, site.point):
-            return Differentiated.YES
-        return Differentiated.NO if forward.is_certain else Differentiated.UNKNOWN
+        is_over = forward.ends(site.node, site.point) and forward.is_certain
+        return Differentiated.NO if is_over else Differentiated.YES
 
     @property
     def _none_is_taken(self) -> bool:
