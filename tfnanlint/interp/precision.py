@@ -50,7 +50,7 @@ class Precision:
                         policies.append((text, node))
             last = module.source.tree.body[-1] if policies else None
             ended = last.value if isinstance(last, ast.Expr) else None
-            kept = [policy for policy in policies if policy[1] is not ended]
+            kept = [policy for policy in policies if policy[1] is not ended or "16" in policy[0]]
             policies[:] = kept or policies
         return self._policies[module]
 
