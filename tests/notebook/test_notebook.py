@@ -515,3 +515,10 @@ def test_parts_of_a_script_show_their_ends(mark):
     text = f"f(x)\n{mark}\ng(x)\nh(x)\n{mark}\nif x:\n    f(x)\n"
     assert {ast.unparse(node) for node in Source("a.py", text).displayed} == {"f(x)", "h(x)"}
     assert not Source("a.py", "f(x)\ng(x)\n").displayed
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+def test_many_comments_without_a_magic_are_read_once(end):
+    """Each line end is matched in one way: in two, forty of them would take years."""
+    text = f"# a comment{end}" * 40 + "x = 1"
+    assert magics.heading(text) == 0

@@ -26,7 +26,7 @@ _AUTOMAGIC = re.compile(
     r"hist|pdb|tensorboard)\b(?!\s*[=(.\[])"
 )
 _CELL_MAGIC = re.compile(
-    r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?P<mark>%%)["
+    r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r(?!\n)|\n))*[ \t]*(?P<mark>%%)["
     r" \t]*(?P<name>\w+)?(?P<help>\?)?[^\r\n]*"
 )
 # Whether there is anything to do; nearly every cell is done with here.
