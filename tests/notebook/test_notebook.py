@@ -522,3 +522,9 @@ def test_many_comments_without_a_magic_are_read_once(end):
     """Each line end is matched in one way: in two, forty of them would take years."""
     text = f"# a comment{end}" * 40 + "x = 1"
     assert magics.heading(text) == 0
+
+
+def test_many_options_of_a_magic_are_read_once():
+    text = "%timeit" + " -na" * 40
+    assert len(magics.neutral(text)) == len(text)
+    assert magics.neutral("%timeit -n 10 -r3 -o f(x)") == "0;" + " " * 19 + "f(x)"

@@ -161,7 +161,7 @@ def install(monkeypatch) -> None:
 
     for name, members in (
         ("rule.registry", {"load": load}),
-        ("pipeline.analysis", {"Analysis": Analysis}),
+        ("pipeline.analysis", {"Analysis": Analysis, "MOST_PLACES": 600}),
     ):
         module = types.ModuleType(f"tfnanlint.{name}")
         module.__dict__.update(members)

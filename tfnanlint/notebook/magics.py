@@ -38,7 +38,8 @@ _ASSIGNED = re.compile(
 )
 _HELP = re.compile(r"[ \t]*%{0,2}(?!\d)[\w*][\w.*\[\]'\"]*\?{1,2}[ \t]*;?[ \t]*$")
 _TIMED = re.compile(
-    r"%(?P<name>\w+)(?P<options>(?:[ \t]+-(?:[nrplsTDf][ \t]*[\w.]+|[a-zA-Z]+))*)[ \t]+(?=\S)"
+    r"%(?P<name>\w+)(?P<options>(?:[ \t]+-(?:[nrplsTDf](?:[ \t]*[\w.]+)?|"
+    r"(?![nrplsTDf])[a-zA-Z]+))*)[ \t]+(?=\S)"
 )
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # What can stand in a statement, so that the next line is known to begin one: strings, comments,
