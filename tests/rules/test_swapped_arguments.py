@@ -27,3 +27,27 @@ def test_the_order_without_names(spelled, arguments, codes):
     text = f"import {spelled} as tf\n" + PROGRAM.format(arguments)
     findings = repository.findings(Source("graph.py", text))
     assert [finding.code for finding in findings] == codes
+
+
+TRAINED = """
+def loss(logits, labels):
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(logits, labels)
+
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "codes"),
+    [
+        ("name = tf.compat.as_str(b'a')\nstart = tf.initialize_all_variables()", []),
+        ("FLAGS = tf.app.flags.FLAGS", []),
+        ("step = tf.train.AdamOptimizer(0.1)", []),
+        ("name = tf.compat.as_str(b'a')", ["TFN408"]),
+        ("step = tf.compat.v1.train.AdamOptimizer(0.1)", ["TFN408"]),
+    ],
+)
+def test_what_shows_a_file_for_the_first_version(other, codes):
+    text = "import tensorflow as tf\n" + TRAINED.format(other)
+    findings = repository.findings(Source("graph.py", text))
+    assert [finding.code for finding in findings] == codes

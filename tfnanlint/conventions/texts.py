@@ -9,7 +9,8 @@ from typing import Final
 _MODEL_UNDER_XLA: Final = r"\.compile\([^#\n]*jit_compile\s*=\s*True"
 _FIRST_VERSION: Final = (
     r"\btf\.(?:placeholder|get_variable|variable_scope|Session|contrib|log|to_float|to_int32|"
-    r"is_nan|div|summary\.merge_all)\b|\bshape(?:\(\))?\[-?\d+\]\.value\b"
+    r"is_nan|div|summary\.merge_all|app|flags|pack|unpack|initialize_all_variables|"
+    r"global_variables_initializer|train\.\w+Optimizer)\b|\bshape(?:\(\))?\[-?\d+\]\.value\b"
 )
 _OLD_KERAS: Final = r"\b(?:lr|decay|nb_epoch|samples_per_epoch)\s*=|\bfit_generator\b"
 _OLD_PYTHON: Final = (

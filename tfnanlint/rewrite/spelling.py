@@ -172,7 +172,8 @@ class Speller:
     @property
     def only_first_version(self) -> bool:
         """Whether it is written for TensorFlow 1 itself, not for `tf.compat.v1` of a later one."""
-        return self.first_version and "compat" not in self.module.source.names
+        names = self.module.source.names
+        return self.first_version and not ("compat" in names and "v1" in names)
 
     def spell(self, use: Use, site: Site) -> Spelling:
         """How the file writes a name at a site: through an import that it has, else with a new one.
