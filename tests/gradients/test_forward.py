@@ -335,3 +335,28 @@ def test_a_layer_that_has_the_name_of_what_shows(tmp_path):
         "Net().fit(x, y)\n"
     )
     assert taken(tmp_path / "train.py", text) is YES
+
+
+LAYER = """import tensorflow as tf
+
+
+class Dice(tf.keras.layers.Layer):
+    def call(self, x):
+        spread = tf.sqrt(tf.reduce_mean(tf.square(x), axis=0))
+        shaped = tf.reshape(spread, [1, -1])
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rest", "answer"),
+    [
+        ("return self.bn(x)", NO),
+        ("return self.bn(x) / shaped", YES),
+        ("return eval('x / shaped')", YES),
+        ("self.add_loss(shaped)", YES),
+        ("return", YES),
+    ],
+)
+def test_a_name_that_nothing_reads(tmp_path, rest, answer):
+    assert taken(tmp_path / "layers.py", LAYER.format(rest)) is answer

@@ -183,7 +183,11 @@ class Forward:
 
     def _definition_ends(self, definition: Definition, point: Point, element: int | None) -> bool:
         flow = endings_of(point.scope, point.scope.module).flow
-        if flow.outer(definition.name) or not (definition.uses or definition.is_dead):
+        if flow.outer(definition.name):
+            return False
+        # what returns nothing may be a part of a program, of which the rest is not shown
+        is_last = definition.is_dead or any([value is not None for value, _ in point.scope.returns])
+        if not (definition.uses or is_last):
             return False
         return all(self._use_ends(use, point, element) for use in definition.uses)
 
