@@ -190,6 +190,7 @@ tfnanlint/prove/search.py
 tfnanlint/rewrite/availability.py
 tfnanlint/rewrite/rewriter.py
 tfnanlint/rewrite/spelling.py
+tfnanlint/rule/quotients.py
 tfnanlint/rule/recipes.py
 tfnanlint/rule/registry.py
 tfnanlint/uses/uses.py

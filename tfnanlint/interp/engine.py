@@ -115,6 +115,9 @@ class Engine(Evaluator):
             scope.function.activation = None
         for site in self._given:
             site.result = None
+        for note in self.session.loop_notes:
+            note.joined = ()
+        self.session.loop_notes.clear()
         self.reads.clear()
         self.session.terms.clear()
         self.session.option_terms.clear()

@@ -768,7 +768,9 @@ def settle(ev: Evaluator, loop: Loop) -> Value:
     # this round.
     arriving = new.origin.joined if isinstance(new.origin, Note) else ()
     rounds = tuple([origin for origin in arriving if origin is not None])
-    return assumed.but(origin=Note("", parent=assumed.origin, joined=rounds))
+    note = Note("", parent=assumed.origin, joined=rounds)
+    ev.session.loop_notes.append(note)
+    return assumed.but(origin=note)
 
 
 _PYTHON: Final = {

@@ -12,6 +12,7 @@ BEYOND_VALUES: Final = {
     "TFN209": "the gradient is finite and wrong: only a second way to compute it shows that",
     "TFN210": "the derivative of a whole network is meant, which is no expression of its own",
     "TFN211": "the derivative of a derivative is meant, which is no expression of its own",
+    "TFN507": _STEPS,
     "TFN603": _STEPS,
     "TFN801": _STEPS,
     "TFN802": _STEPS,

@@ -36,7 +36,8 @@ class Session:
     followed. `calls` has, by the origin of what a call of a function of the program gave, each such
     call and the point at which it stands. `terms` has the terms of values by their tokens and,
     where they were cut off (`terms_cut` times), by the depth; `option_terms` those of values that
-    arise in several ways, by the depth.
+    arise in several ways, by the depth. `loop_notes` are the notes of what loops give, which refer
+    to what is computed from them.
     """
 
     def __init__(self, drafting: bool, allowance: float = INF, limit: int = 0) -> None:
@@ -55,6 +56,7 @@ class Session:
         self.terms: dict[tuple[int, int], Any] = {}
         self.option_terms: dict[tuple[Any, int], Any] = {}
         self.terms_cut = 0
+        self.loop_notes: list[Any] = []
         self.calls: dict[Any, list[tuple[Any, Any]]] = {}
 
     @property

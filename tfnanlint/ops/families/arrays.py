@@ -779,7 +779,7 @@ op(
     "K.arange ops.arange tnp.arange np.arange raw.Range",
     "start limit delta dtype name",
     counted,
-    untested="takes scalars; tests/ops/families/test_arrays.py",
+    untested="takes scalars",
 )
 op(
     "tf.linspace",
@@ -800,7 +800,7 @@ op(
     "",
     "start stop num",
     _in_proportion,
-    untested="takes scalars; tests/ops/families/test_arrays.py",
+    untested="takes scalars",
 )
 op(
     "tf.eye",
