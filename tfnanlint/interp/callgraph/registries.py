@@ -116,13 +116,8 @@ def looked_up(ev: Evaluator, read: ast.expr, point: Point, depth: int = _DEPTH) 
         entry
         for returned in statements_in(giving.node)
         if isinstance(returned, ast.Return) and returned.value is not None
-        for entry in looked_up(ev, *_inside(giving, returned.value), depth - 1)
+        for entry in looked_up(ev, returned.value, giving.point, depth - 1)
     ]
-
-
-def _inside(giving: Function, returned: ast.expr) -> tuple[ast.expr, Point]:
-    """What a function returns, and where the names of its file mean what they mean in it."""
-    return returned, giving.point
 
 
 def _read(ev: Evaluator, holder: ast.expr, key: ast.expr, point: Point) -> list[Entry]:
