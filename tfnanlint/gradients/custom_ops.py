@@ -33,7 +33,7 @@ def has_no_gradient(call: ast.Call, operand: ast.AST, point: Point) -> bool:
     registers for it gives none for an operand.
     """
     module, method = point.scope.module, call.func
-    if OP_LIBRARY not in module.source.text or GRADIENT_OVERRIDE in module.source.text:
+    if OP_LIBRARY not in module.source.names or GRADIENT_OVERRIDE in module.source.names:
         return False
     if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Name):
         return False

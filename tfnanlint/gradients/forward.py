@@ -27,7 +27,7 @@ from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.scope import Point, Scope
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import ATTRIBUTE, CALL, NAME, SUBSCRIPT, nodes_in
-from tfnanlint.uses.uses import PRINTS, calls_of, endings_of
+from tfnanlint.uses.uses import BODIES, LOOKUPS, PRINTS, calls_of, endings_of
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
@@ -52,9 +52,6 @@ _LEAVING: Final = (
 )
 _KEEPING_WORDS: Final = frozenset(("activity_regularizer", "loss_collection"))
 _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | {"staticmethod", "classmethod"}
-# Functions that see the names of the one that calls them.
-_LOOKUPS: Final = frozenset("locals vars eval exec".split())
-_BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 _ROOTS: Final = frozenset(("object", "builtins.object"))
 _COLLECTED: Final = "losses"  # a part of the names of functions that keep a loss for later
 
@@ -101,7 +98,7 @@ class Forward:
         """Whether a function may read its names by text: `return locals()`."""
         if scope not in self._looked_up:
             self._looked_up[scope] = any(
-                type(node) is NAME and node.id in _LOOKUPS for node in nodes_in(scope.node)
+                type(node) is NAME and node.id in LOOKUPS for node in nodes_in(scope.node)
             )
         return self._looked_up[scope]
 
@@ -193,7 +190,7 @@ class Forward:
 
     def _use_ends(self, use: Use, point: Point, element: int | None) -> bool:
         """Whether all ends that a use of a name gives: of what a function inside reads, there."""
-        if type(use.whole) not in _BODIES:
+        if type(use.whole) not in BODIES:
             return self.ends(use.node, point, element)
         if not hasattr(use.node, "lineno"):
             return False  # assigned there

@@ -7,17 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tfnanlint.ops.frameworks import MASK_HANDING_LAYERS
 from tfnanlint.ops.models.layers import Layer, Stack
 from tfnanlint.ops.provenance import Walk
 from tfnanlint.ops.site import Site
 from tfnanlint.values.value import Value
 
 _AVERAGES: Final = ("GlobalAveragePooling1D", "GlobalAvgPool1D")
-# Layers that hand the mask of their input on.
-_HANDING: Final = frozenset(
-    "Dropout SpatialDropout1D Dense Activation LeakyReLU LayerNormalization BatchNormalization "
-    "GaussianNoise LSTM GRU SimpleRNN Bidirectional TimeDistributed".split()
-)
 
 
 def masked_averages(model: Value) -> Iterator[Site]:
@@ -28,7 +24,9 @@ def masked_averages(model: Value) -> Iterator[Site]:
             site = layer.obj.site if isinstance(layer.obj, Layer) else None
             if masked and site is not None and _word(site) in _AVERAGES:
                 yield site
-            masked = site is not None and (_masks(site) or masked and _word(site) in _HANDING)
+            masked = site is not None and (
+                _masks(site) or masked and _word(site) in MASK_HANDING_LAYERS
+            )
         return
     construction = getattr(model.obj, "site", None)
     if not isinstance(construction, Site) or not construction.given("outputs"):
@@ -54,7 +52,7 @@ def _is_masked(call: Site) -> bool:
         layer = _constructor(below) if below is not None else None
         if layer is None or _masks(layer):
             return layer is not None
-        if _word(layer) not in _HANDING:
+        if _word(layer) not in MASK_HANDING_LAYERS:
             return False
     return False
 

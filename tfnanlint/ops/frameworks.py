@@ -238,6 +238,11 @@ RESHAPING_LAYERS: Final = ("keras.layers.Flatten", "keras.layers.Reshape", "kera
 HANDING_LAYERS: Final = frozenset(
     (*RESHAPING_LAYERS, "keras.layers.Dropout", "keras.layers.Identity")
 )
+# Layers of Keras that hand the mask of their input on, by their last names.
+MASK_HANDING_LAYERS: Final = frozenset(
+    "Dropout SpatialDropout1D Dense Activation LeakyReLU LayerNormalization BatchNormalization "
+    "GaussianNoise LSTM GRU SimpleRNN Bidirectional TimeDistributed".split()
+)
 REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
 # Layers that look rows of a table up.
 LOOKUP_LAYERS: Final = frozenset((LAYERS + "Embedding",))

@@ -67,10 +67,11 @@ _ABSORBING = frozenset("exp softplus sigmoid".split())
 _ASKED: Final = frozenset("shape dtype name ndim".split())
 _CASTS = frozenset("cast saturate_cast astype".split())
 _WHOLE = re.compile(r"u?int\d*|bool")
-_LOOKUPS: Final = ("locals", "vars", "eval", "exec", "dir")
+# Functions that see the names of the one that calls them.
+LOOKUPS: Final = frozenset("locals vars eval exec dir".split())
 _CROWD: Final = 16  # expressions on one row, of which each is asked whether it holds a node
 _MAX_RETURNS = 4  # functions that hand a value back to each other
-_BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 class Endings:
@@ -242,7 +243,7 @@ class Endings:
         for part in inner:
             if isinstance(part, (ast.Global, ast.Nonlocal)):
                 names |= set(part.names)
-        return names.isdisjoint((path, *_LOOKUPS))
+        return names.isdisjoint((path, *LOOKUPS))
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of
@@ -372,7 +373,7 @@ class Endings:
         uses = self._uses(whole)
         return bool(uses) and all(
             use.node is not use.whole
-            and type(use.whole) not in _BODIES
+            and type(use.whole) not in BODIES
             and into_it(self._above(use.whole, use.node))
             for use in uses
         )
@@ -388,7 +389,7 @@ class Endings:
         if whole is not node:
             return [(whole, self._above(whole, node))]
         ways = [(use.whole, use.node) for use in self._uses(whole)]
-        if node in self._returned or any(type(outer) in _BODIES for outer, _ in ways):
+        if node in self._returned or any(type(outer) in BODIES for outer, _ in ways):
             return []
         return [(outer, self._above(outer, inner)) for outer, inner in ways]
 
@@ -456,7 +457,7 @@ class Endings:
                 continue
             seen.add(definition)
             for use in definition.uses:
-                if type(use.whole) in _BODIES:
+                if type(use.whole) in BODIES:
                     continue
                 if _halved(self._above(use.whole, use.node)):
                     return True
@@ -474,7 +475,7 @@ class Endings:
         some attributes: nothing else gets it.
         """
         uses = self._uses_of_name(name)
-        if any(type(use.whole) in _BODIES or use.whole is use.node for use in uses):
+        if any(type(use.whole) in BODIES or use.whole is use.node for use in uses):
             return False
         outer = [self._above(use.whole, use.node)[-1][0] for use in uses]
         runs = [
@@ -518,7 +519,7 @@ class Endings:
         return self._onward[calls, returned]
 
     def _use_ends(self, use: Use, calls: frozenset[str], returned: bool) -> bool:
-        if type(use.whole) in _BODIES or _differentiated(self._above(use.whole, use.node)):
+        if type(use.whole) in BODIES or _differentiated(self._above(use.whole, use.node)):
             return False
         return self._ends(use.whole, use.node, calls, returned)
 

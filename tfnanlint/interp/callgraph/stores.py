@@ -46,10 +46,8 @@ def _by_statements(ev: Evaluator, cls: ClassObject, attr: str) -> Iterator[Bindi
             continue
         entry = scope.history.get(f"{owner}.{attr}")
         for binding in entry.bindings() if entry is not None else ():
-            if isinstance(binding, Assigned):
-                held = ast.parse(owner, mode="eval").body
-                if _may_hold(ev, held, binding.point, cls):
-                    yield binding
+            if isinstance(binding, Assigned) and _may_hold(ev, target.value, binding.point, cls):
+                yield binding
 
 
 def _by_setters(ev: Evaluator, cls: ClassObject, attr: str, module: Module) -> Iterator[Binding]:
