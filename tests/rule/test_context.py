@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Certainty, Claim
 from tfnanlint.pipeline.analysis import analyse
 from tfnanlint.rule.registry import Rule
@@ -60,3 +61,15 @@ def test_weak_evidence_leaves_the_exact_fixes(first):
     text = "import tensorflow as tf\n\n\ndef f(z):\n    return tf.math.log(z)\n"
     (finding,) = analyse(Source("weak.py", text), [probe])
     assert [fix.title for fix in finding.fixes] == ["equal"] and not finding.no_fix
+
+
+def test_nothing_stands_around_a_node_of_another_file(tmp_path):
+    """The softmax is on a line that the file of its loss does not have."""
+    model = "import tensorflow as tf\n" + "\n" * 30 + "def net(x):\n    return tf.nn.softmax(x)\n"
+    (tmp_path / "model.py").write_text(model)
+    text = (
+        "import tensorflow as tf\nfrom model import net\n\n\ndef loss(x, y):\n    p = net(x)\n"
+        "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=p)\n"
+    )
+    (finding,) = repository.findings(Source(str(tmp_path / "train.py"), text))
+    assert finding.code == "TFN502"

@@ -27,7 +27,7 @@ from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.relations.shapes import shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
-from tfnanlint.ops.traits import PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
+from tfnanlint.ops.traits import CONVERSIONS, PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
 from tfnanlint.ops.transfer.core import elements
 from tfnanlint.program.functions import Instance
 from tfnanlint.syntax.enclosing import enclosing
@@ -316,7 +316,7 @@ def output_layers(module: Module, interpreter: Engine) -> list[Site]:
 
 def maker(value: Value) -> Site | None:
     """The op that made predictions: softmax, sigmoid, tanh, the activation of the last layer; seen
-    through layers that hand values on and ops that rearrange them.
+    through layers that hand values on, and ops that rearrange or convert them.
     """
     for _ in range(16):
         origin = value.origin
@@ -329,8 +329,8 @@ def maker(value: Value) -> Site | None:
             value = origin.value("input")
             if getattr(origin.value("layer").obj, "name", "") not in HANDING_LAYERS:
                 return None
-        elif origin.op.passes:
-            value = origin.value(origin.op.passes)
+        elif origin.op.passes or origin.op.name in CONVERSIONS:
+            value = origin.value(origin.op.passes or origin.op.main)
         else:
             return origin
     return None

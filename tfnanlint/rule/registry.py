@@ -325,9 +325,11 @@ class Context:
 
     def around(self, node: ast.AST) -> list[ast.AST]:
         """What stands around a node in its function: expressions and statements,
-        innermost first.
+        innermost first. Nothing, where the node is one of another file.
         """
         around = self.module.outer.get(node)
+        if around is None and node.end_lineno > len(self.source.line_starts):
+            return []
         if around is None:
             path = enclosing(self.source.tree.body, self.source.span(node), self.source.span)
             around = self.module.outer[node] = (
