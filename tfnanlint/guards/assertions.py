@@ -190,13 +190,13 @@ def looks_for_nan(around: list[ast.AST], besides: Collection[ast.AST] = ()) -> b
 
 def named_safe(site: Site, param: str) -> bool:
     """Whether what arrives at a parameter has a name, or comes from a function with a name, that
-    says safe.
+    says safe, and nothing else tells what it is: bounds that are known count more than a name.
     """
     node = site.args.get(param)
     return (
         node is not None
         and site.point is not None
-        and not _understood(site.value(param))
+        and not site.value(param).known
         and any(says_safe(name) for name, _ in _made_of(node, site.point))
     )
 

@@ -10,13 +10,16 @@ import ast
 from typing import Final
 
 from tfnanlint.interp.callgraph.callers import is_idle
+from tfnanlint.interp.names import top_level
 from tfnanlint.ops.frameworks import PARAMETRIZING
-from tfnanlint.program.functions import Collected, Function
+from tfnanlint.ops.models.layers import Layer, Stack
+from tfnanlint.program.functions import Collected, Function, Instance
 from tfnanlint.program.mutation import InPlace
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, heard
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, unknown
 
+_TRAINED: Final = (Layer, Stack, Instance)
 MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
 
 
@@ -30,9 +33,28 @@ def joined_arguments(ev: Evaluator, parameter: Parameter) -> Value | None:
     if received is not None:
         return received
     handed = ev.arguments_of(function)
-    if not handed or len(handed) > MAX_CALLERS:
+    if not handed:
+        return _of_its_name(ev, parameter)
+    if len(handed) > MAX_CALLERS:
         return None
     return ev.joined(heard(_of_running_callers(ev, parameter, handed), ev))
+
+
+def _of_its_name(ev: Evaluator, parameter: Parameter) -> Value | None:
+    """The model, layer or variable that the file has at its top level under the name of a
+    parameter, for a function that nothing calls: `net = Sequential(...)` beside `def step(net, x)`.
+    None for any other.
+    """
+    function = parameter.function
+    if function.owner is not None or function.point.scope.function is not None:
+        return None
+    binding = top_level(ev, function.module, parameter.name)
+    if not isinstance(binding, Assigned) or binding.point.scope.function is not None:
+        return None
+    if ev.escapes(function) or ev.call_sites(function):
+        return None
+    value = binding.value(ev)
+    return value if isinstance(value.obj, _TRAINED) else None
 
 
 def _of_running_callers(
