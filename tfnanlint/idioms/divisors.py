@@ -188,7 +188,7 @@ def _is_part_of_gradient(division: Site) -> bool:
     """
     function = division.point.scope.function if division.point is not None else None
     around = function.point.scope.function if function is not None else None
-    return around is not None and "custom_gradient" in around.decorators
+    return around is not None and around.defines_gradient
 
 
 def _is_own_sign(division: Site) -> bool:
