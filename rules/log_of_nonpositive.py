@@ -56,7 +56,6 @@ from tfnanlint.api import (
     Value,
     evidence,
     filler,
-    fixed_runs,
     logarithm_arguments,
     named_count,
     named_scale,
@@ -97,7 +96,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes,
         doubtful=is_doubtful(log, certainty, here),
-        kind=weakness_of_exponential(x) or fixed_runs.weakness_of_run(x),
+        kind=weakness_of_exponential(x),
     )
 
 

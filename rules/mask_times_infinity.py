@@ -47,7 +47,6 @@ from tfnanlint.api import (
     ast,
     divisors,
     domains,
-    fixed_runs,
     masked_factors,
     masked_products,
     plain,
@@ -96,14 +95,9 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 doubtful=not masked_factors.is_entropy_term(site, times.value(factor))
                 or here.masked(site) is not None
                 or here.tested_for_nan(site),
-                kind=weakness(site.value(site.op.main)),
+                kind=divisors.weakness_of_size(site.value(site.op.main)),
             )
             return
-
-
-def weakness(x: Value) -> str:
-    """The kind of evidence that an argument leaves its domain, where it is a weak one."""
-    return divisors.weakness_of_size(x) or fixed_runs.weakness_of_run(x)
 
 
 def silenced(times: Site, here: Context) -> Iterator[Finding]:

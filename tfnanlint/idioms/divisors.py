@@ -33,14 +33,13 @@ from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     DISPERSIONS,
-    ELEMENT_SUMS,
     INVERSES,
     QUOTIENTS,
     SIMPLE_POWERS,
     SIZES,
 )
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import NO_CONSTANT, Value, is_numeric, value_in_words
+from tfnanlint.values.value import Value, is_numeric, value_in_words
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -212,21 +211,6 @@ def is_spread_of_whole(divisor: Value) -> bool:
     if site.const("axis", None) is not None:
         return False
     return not is_mean or made_by(site.value("x"), "tf.sqrt") is not None
-
-
-def weakness_of_shares(divisor: Value) -> str:
-    """The kind of evidence that a sum is 0, as `kinds` names it: "shares" of `x / sum(x)`, added up
-    over the same axes; empty for others.
-    """
-    total = made_by(plain(divisor), *ELEMENT_SUMS)
-    quotient = made_by(plain(total.value(total.op.main)), "tf.divide") if total else None
-    if total is None or quotient is None or not quotient.value("x").nonnegative:
-        return ""
-    before = made_by(plain(quotient.value("y")), *ELEMENT_SUMS)
-    if before is None or not same(before.value(before.op.main), quotient.value("x")):
-        return ""
-    axis, along = before.const("axis", None), total.const("axis", None)
-    return "shares" if axis == along and axis is not NO_CONSTANT else ""
 
 
 def weakness_of_size(divisor: Value) -> str:
