@@ -30,7 +30,7 @@ from tfnanlint.idioms.vanishing import (
     zero_factor,
 )
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DISPERSIONS,
     INVERSES,
@@ -383,9 +383,7 @@ def is_relative_error(division: Site) -> bool:
     dividend = plain(division.value("x"))
     magnitude = made_by(dividend, "tf.abs")
     error = made_by(dividend if magnitude is None else magnitude.value("x"), "tf.subtract")
-    return error is not None and any(
-        [same(plain(error.value(param)), plain(divisor)) for param in ("x", "y")]
-    )
+    return any([same(plain(part), plain(divisor)) for part in operands(error)])
 
 
 # What shows that a sum with unknown bounds can be 0, and how it is said.
@@ -410,13 +408,13 @@ def is_raised(value: Value, depth: int = 8) -> bool:
     value = quantities.power_of(widest(plain(value)))
     total = made_by(value, "tf.add")
     if total is not None:
-        parts = [total.value(param) for param in ("x", "y")]
+        parts = operands(total)
         is_one = any([part.positive for part in parts])
         return is_one or depth > 0 and any([is_raised(part, depth - 1) for part in parts])
     product = made_by(value, "tf.multiply") if depth else None
     if product is None:
         return False
-    factors = [product.value(param) for param in ("x", "y")]
+    factors = operands(product)
     return any(plain(factor).guarded or is_raised(factor, depth - 1) for factor in factors)
 
 

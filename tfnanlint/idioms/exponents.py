@@ -11,7 +11,7 @@ from typing import TypeGuard
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.ops.traits import (
     FACTORS,
     GRIDS,
@@ -123,7 +123,7 @@ def of_itself(x: Value, depth: int = 8) -> bool:
     if site.op.name == "tf.reduce_sum" and site.const("axis", None) not in (-1, 2, 3):
         return False
     if site.op.name == "tf.multiply":
-        return any([of_itself(site.value(param), depth - 1) for param in ("x", "y")])
+        return any([of_itself(part, depth - 1) for part in operands(site)])
     if site.op.name == "tf.pow" and not site.value("y").positive:
         return False
     return site.op.name in OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
@@ -233,9 +233,9 @@ def exponential_beside_one(total: Value) -> Site | None:
     site = total.origin
     if not isinstance(site, Site) or site.op.name != "tf.add":
         return None
-    for param, constant in (("x", "y"), ("y", "x")):
-        exp = exponential_of(site.value(param))
-        if exp is not None and site.value(constant).exact and site.value(constant).lo == 1:
+    for part, constant in both_orders(site):
+        exp = exponential_of(part)
+        if exp is not None and constant.exact and constant.lo == 1:
             return exp
     return None
 

@@ -15,7 +15,7 @@ from tfnanlint.idioms.exponents import shifted_by_maximum
 from tfnanlint.idioms.probabilities import step
 from tfnanlint.idioms.vanishing import falling, handed_in, picked, shows_zero
 from tfnanlint.ops.provenance import Walk, behind, widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     COMPLEX_PARTS,
@@ -93,10 +93,8 @@ def _is_scaled_positive(x: Value) -> bool:
     if product is None or x.lo < 0:
         return False
     return any(
-        product.value(scale).exact
-        and product.value(scale).lo >= _LEAST_SCALE
-        and product.value(other).positive
-        for scale, other in _OTHER_OPERAND
+        scale.exact and scale.lo >= _LEAST_SCALE and other.positive
+        for scale, other in both_orders(product)
     )
 
 
@@ -132,7 +130,7 @@ def is_magnitude(x: Value) -> bool:
     if site.op.name == "tf.pow" and (negation is not None or not site.value("y").is_number):
         return False
     if site.op.name == "tf.add":  # a sum of what is not known has no bounds
-        return all(is_magnitude(site.value(param)) for param in ("x", "y"))
+        return all(is_magnitude(part) for part in operands(site))
     part = site.value("x")
     if _is_of_spectrum(part):
         return False
@@ -212,8 +210,8 @@ def is_reciprocal_root(x: Value) -> bool:
     if site is None or site.op.name == "tf.math.rsqrt":
         return site is not None
     return any(
-        site.value(scale).kind == "number" and made_by(site.value(other), "tf.math.rsqrt")
-        for scale, other in _OTHER_OPERAND
+        scale.kind == "number" and made_by(other, "tf.math.rsqrt")
+        for scale, other in both_orders(site)
     )
 
 
@@ -299,7 +297,7 @@ def _says_beyond(condition: Value, kept: Value, truth: bool) -> bool:
     """
     both = made_by(condition, "tf.logical_and" if truth else "tf.logical_or")
     if both is not None:
-        return any(_says_beyond(both.value(param), kept, truth) for param in ("x", "y"))
+        return any(_says_beyond(part, kept, truth) for part in operands(both))
     greater, less = (GREATER, LESS) if truth else (LESS, GREATER)
     for names, subject, bound in ((greater, "x", "y"), (less, "y", "x")):
         test = made_by(condition, *names)

@@ -9,7 +9,7 @@ import ast
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.quantities import factors
 from tfnanlint.idioms.vanishing import counted, falling, picked
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import ADDITIONS, CASTS, FED_TO_LOSSES
 from tfnanlint.values.value import Value
 
@@ -40,7 +40,7 @@ def is_masked_as_a_whole(vector: Value) -> bool:
     apart = made_by(plain(vector), *ADDITIONS)
     if apart is None:
         return any([_has_one_for_a_vector(factor) for factor in factors(vector)])
-    left, right = [factors(apart.value(param)) for param in ("x", "y")]
+    left, right = [factors(part) for part in operands(apart)]
     return any(
         [_is_mask(one) and any([same(plain(one), plain(two)) for two in right]) for one in left]
     )

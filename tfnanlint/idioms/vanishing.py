@@ -29,7 +29,7 @@ from tfnanlint.ops.models.variables import (
 )
 from tfnanlint.ops.provenance import Walk, behind, site_behind, widest
 from tfnanlint.ops.relations.picks import chosen
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.ops.table import ROWS
 from tfnanlint.ops.traits import (
     ADDITIONS,
@@ -203,9 +203,9 @@ def _mask(value: Value) -> bool:
 def unscaled(value: Value) -> Value:
     """A value without a number that it is multiplied by (`2 * n`)."""
     product = made_by(value, "tf.multiply")
-    for param, scaled in (("x", "y"), ("y", "x")) if product is not None else ():
-        if product.value(param).is_number and product.value(param).const:
-            return plain(product.value(scaled))
+    for part, scaled in both_orders(product):
+        if part.is_number and part.const:
+            return plain(scaled)
     return value
 
 
@@ -300,19 +300,19 @@ def running_average(value: Value) -> Value | None:
     if update is not None:
         value = plain(update.value("value"))
     total = made_by(value, "tf.add")
-    for param, average in (("x", "y"), ("y", "x")) if total is not None else ():
-        fresh = made_by(plain(total.value(param)), "tf.multiply")
-        kept = made_by(plain(total.value(average)), "tf.multiply")
+    for part, average in both_orders(total):
+        fresh = made_by(plain(part), "tf.multiply")
+        kept = made_by(plain(average), "tf.multiply")
         if fresh is None or kept is None:
             continue
-        for weight, x in (("x", "y"), ("y", "x")):
-            rest = made_by(plain(fresh.value(weight)), "tf.subtract")
+        for weight, x in both_orders(fresh):
+            rest = made_by(plain(weight), "tf.subtract")
             if (
                 rest is not None
                 and rest.value("x").const == 1
                 and any([_one_weight(rest, kept, one) for one in ("x", "y")])
             ):
-                return fresh.value(x)
+                return x
     return None
 
 
@@ -419,7 +419,7 @@ def _with_counts(value: Value, depth: int = 4) -> bool:
         return (
             site.const("axis", None) == 0 and made_by(plain(site.value("x")), *ONE_HOTS) is not None
         )
-    fits = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
+    fits = both_orders(site)
     if site.op.name == "tf.add":
         return any([beside.lo >= 0 and _with_counts(counts, depth - 1) for counts, beside in fits])
     return any([factor.positive and _with_counts(counts, depth - 1) for counts, factor in fits])
@@ -481,7 +481,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
             or _share_of_ones(site.value("y"))
         )
     if site.op.name == "tf.add" and any(
-        reaches(site.value(param), -1.0) or _cut_off(site.value(param)) for param in ("x", "y")
+        reaches(part, -1.0) or _cut_off(part) for part in operands(site)
     ):
         return True
     if site.op.name in SIZES + SPREADS:
@@ -510,11 +510,9 @@ def _all_of_it(value: Value, depth: int) -> bool:
     """
     share = made_by(value, "tf.divide")
     total = made_by(share.value("y"), "tf.add") if share is not None else None
-    return total is not None and any(
-        same(total.value(one), share.value("x"))
-        and total.value(other).zero
-        and ordinary(total.value(other), depth - 1)
-        for one, other in (("x", "y"), ("y", "x"))
+    return any(
+        same(part, share.value("x")) and other.zero and ordinary(other, depth - 1)
+        for part, other in both_orders(total)
     )
 
 
@@ -575,7 +573,7 @@ def zero_factor(divisor: Value, depth: int = 4) -> bool:
     site = made_by(divisor, "tf.multiply") if depth else None
     if site is None:
         return made_by(divisor, *SUMS) is not None and shows_zero(divisor)
-    return any(zero_factor(site.value(param), depth - 1) for param in ("x", "y"))
+    return any(zero_factor(part, depth - 1) for part in operands(site))
 
 
 def sums_cut_off(divisor: Value) -> bool:
@@ -589,7 +587,7 @@ def sums_cut_off(divisor: Value) -> bool:
 def _of_cut_off(elements: Value, depth: int = 4) -> bool:
     product = made_by(plain(elements), "tf.multiply") if depth else None
     if product is not None:
-        return any(_of_cut_off(product.value(param), depth - 1) for param in ("x", "y"))
+        return any(_of_cut_off(part, depth - 1) for part in operands(product))
     factor = plain(widest(plain(elements)))
     rarely = made_by(factor, *ONE_HOTS, *MAGNITUDES, *UNDERFLOWING, *PROBABILITIES) is not None
     return factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor)
@@ -743,10 +741,10 @@ def drawn_below_zero(value: Value, depth: int = 6) -> bool:
         return False
     if site.op.name in SUM_AND_PRODUCT:
         return any(
-            site.value(number).is_number
-            and 0 < site.value(number).lo <= (_GUARD if site.op.name == "tf.add" else INF)
-            and drawn_below_zero(site.value(drawn), depth - 1)
-            for number, drawn in (("x", "y"), ("y", "x"))
+            number.is_number
+            and 0 < number.lo <= (_GUARD if site.op.name == "tf.add" else INF)
+            and drawn_below_zero(drawn, depth - 1)
+            for number, drawn in both_orders(site)
         )
     if not site.op.starts:
         return is_random(site.op.name) and _centred(site)
@@ -814,7 +812,7 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
             else _drawn(x, depth - 1) + _drawn(y, depth - 1)
         )
     if name == "tf.multiply":
-        parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
+        parts = [_drawn(part, depth - 1) for part in operands(site)]
         return min(parts)
     if name in CONSTANTS:
         return _drawn(site.value("x"), depth - 1)
@@ -842,8 +840,8 @@ def has_ones(total: Site) -> bool:
     diagonal a number was put: none of them is 0.
     """
     plus = made_by(total.value("x"), "tf.add")
-    for unit, summand in (("x", "y"), ("y", "x")) if plus is not None else ():
-        if made_by(plus.value(unit), "tf.eye") is not None and plus.value(summand).nonnegative:
+    for unit, summand in both_orders(plus):
+        if made_by(unit, "tf.eye") is not None and summand.nonnegative:
             return True
     if is_kernel_matrix(total.value("x")):
         return True
@@ -899,7 +897,7 @@ def _is_marked(value: Value, depth: int = 4) -> bool:
         return isinstance(parts, tuple) and any(
             part.known and part.lo > 0 or _is_marked(part, depth - 1) for part in parts
         )
-    ways = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
+    ways = both_orders(site)
     if site.op.name == "tf.multiply":
         return any(by.lo > 0 and _is_marked(part, depth - 1) for part, by in ways)
     return any(_is_marked(part, depth - 1) and (by.lo >= 0 or not by.evident) for part, by in ways)
@@ -926,7 +924,7 @@ def _of_modulating_factors(value: Value) -> bool:
     """Whether elements are powers of the complements of probabilities, or products with such."""
     factors = made_by(plain(value), "tf.multiply")
     if factors is not None:
-        parts = [factors.value(param) for param in ("x", "y")]
+        parts = operands(factors)
         return any(_of_modulating_factors(part) for part in parts)
     power = made_by(plain(value), *POWERS)
     if power is None or not power.value("y").lo > 0:
@@ -983,7 +981,7 @@ def is_lifted_by_exponential(value: Value) -> bool:
     outputs to that of a bias: the one would have to be 0 and the other one to underflow.
     """
     total = made_by(plain(value), "tf.add")
-    parts = [total.value(param) for param in ("x", "y")] if total is not None else []
+    parts = operands(total)
     return all([part.lo >= 0 for part in parts]) and any([_is_exponential(part) for part in parts])
 
 
@@ -1004,7 +1002,7 @@ def _lifted(value: Value) -> bool:
     a sum of nothing.
     """
     total = made_by(value, "tf.add")
-    for part in [total.value(param) for param in ("x", "y")] if total is not None else ():
+    for part in operands(total):
         listed = made_by(part, *CONSTANTS)
         if (
             part.lo == 0 < part.hi <= _SMALL
@@ -1120,12 +1118,7 @@ def falling(value: Value, depth: int = 8) -> bool:
         base, exponent = site.value("x"), site.value("y")
         return exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
     if site.op.name in MASKINGS:
-        return all(
-            [
-                site.value(param).positive or falling(site.value(param), depth - 1)
-                for param in ("x", "y")
-            ]
-        )
+        return all([part.positive or falling(part, depth - 1) for part in operands(site)])
     if site.op.name == "tf.divide":
         return site.value("x").positive or falling(site.value("x"), depth - 1)
     return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)
@@ -1136,9 +1129,9 @@ def _cut_off(value: Value) -> bool:
     over, in its last steps 1.
     """
     scaled = made_by(value, "tf.multiply") if value.hi <= 0 else None
-    return scaled is not None and any(
-        scaled.value(param).exact and made_by(plain(scaled.value(other)), *CEILINGS) is not None
-        for param, other in (("x", "y"), ("y", "x"))
+    return any(
+        part.exact and made_by(plain(other), *CEILINGS) is not None
+        for part, other in both_orders(scaled)
     )
 
 

@@ -327,6 +327,21 @@ def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
     return None
 
 
+def operands(site: Site | None) -> tuple[Value, ...]:
+    """What arrives at `x` and `y` of an op application; nothing for None."""
+    return () if site is None else (site.value("x"), site.value("y"))
+
+
+def both_orders(site: Site | None) -> tuple[tuple[Value, Value], ...]:
+    """The operands of an op application, each with the one beside it: `(x, y), (y, x)`; nothing for
+    None.
+    """
+    if site is None:
+        return ()
+    x, y = site.value("x"), site.value("y")
+    return (x, y), (y, x)
+
+
 def part_of(value: Value, index: int, *names: str) -> Site | None:
     """The op application among `names` of whose results `value` is the one at `index`
     (`mean, variance = tf.nn.moments(x)`).
