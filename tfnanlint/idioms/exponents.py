@@ -24,6 +24,8 @@ from tfnanlint.ops.traits import (
     TOTALS,
 )
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
+from tfnanlint.terms.build import term_of
+from tfnanlint.terms.term import added
 from tfnanlint.values.value import INF, Value
 
 _MOST_EPSILON = 0.01
@@ -194,16 +196,7 @@ def _spread_out(site: Site, param: str) -> Value | None:
 
 def opposite(a: Value, b: Value) -> bool:
     """Whether one of two values is the other with its sign changed."""
-    for negation, operand in ((a, b), (b, a)):
-        negated = made_by(negation, "tf.negative")
-        if negated is not None and same(negated.value("x"), operand):
-            return True
-        if isinstance(negation.origin, Site) and negation.origin.op.name == "tf.multiply":
-            product, twin = negation.origin, made_by(operand, "tf.multiply")
-            if twin is not None and same(product.value("y"), twin.value("y")):
-                left, right = product.value("x"), twin.value("x")
-                return left.exact and right.exact and left.lo == -right.lo
-    return False
+    return added([term_of(a), term_of(b)]).constant == 0
 
 
 def tanh_by_hand(quotient: Site) -> Site | None:

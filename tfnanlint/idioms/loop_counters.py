@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tfnanlint.ops.site import Site, made_by, operands, part_of
+from tfnanlint.ops.site import Site, complemented, made_by, operands, part_of
 from tfnanlint.ops.traits import POWERS
 from tfnanlint.program.scope import Assigned, Ended, Loop, unrefined
 from tfnanlint.syntax.nodes import nodes_in
@@ -45,12 +45,8 @@ def comes_to_zero(value: Value, depth: int = 4) -> bool:
         return any([one.exact and one.lo == 0 for one in bounds]) and any(
             [one.lo < 0 for one in bounds]
         )
-    minus = made_by(value, "tf.subtract")
-    power = (
-        made_by(minus.value("y"), *POWERS)
-        if minus is not None and minus.value("x").exact and minus.value("x").lo == 1
-        else None
-    )
+    less = complemented(value)
+    power = made_by(less, *POWERS) if less is not None else None
     if power is not None:
         return comes_to_zero(power.value("y"), depth - 1)
     scaled = made_by(value, "tf.multiply")

@@ -13,9 +13,9 @@ from typing import Final
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import moments
 from tfnanlint.idioms.vanishing import shows_zero
-from tfnanlint.ops.models.variables import VARIABLES, started
+from tfnanlint.ops.models.variables import VARIABLES, begins_at_zero
 from tfnanlint.ops.provenance import behind, widest
-from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
+from tfnanlint.ops.site import Site, both_orders, complemented, made_by, operands, same
 from tfnanlint.ops.traits import (
     ADDING_UP,
     ADDITIONS,
@@ -158,10 +158,8 @@ def _of_truths(value: Value) -> bool:
 
 def complement(value: Value) -> Site | None:
     """The softmax or sigmoid that a value is 1 minus; None for any other value."""
-    minus = made_by(value, "tf.subtract")
-    if minus is None or not minus.value("x").exact or minus.value("x").lo != 1.0:
-        return None
-    return made_by(plain(minus.value("y")), *PROBABILITIES)
+    probability = complemented(value)
+    return None if probability is None else made_by(plain(probability), *PROBABILITIES)
 
 
 def scale(value: Value, depth: int = 4) -> Site | None:
@@ -224,8 +222,7 @@ def _added_up(value: Value, depth: int = 4) -> bool:
     if site is None:
         return False
     if site.op.name in VARIABLES:
-        begun = started(site)
-        return begun.exact and begun.lo == 0
+        return begins_at_zero(site)
     if site.op.name == "tf.divide":
         return _added_up(site.value("x"), depth - 1)
     if site.op.name in SUM_AND_PRODUCT:
@@ -453,8 +450,7 @@ def is_overlap(division: Site) -> bool:
 def _begins_at_zero(value: Value) -> bool:
     """Whether a value is a variable that begins at 0, as the total and the count of a metric do."""
     variable = made_by(plain(widest(plain(value))), *VARIABLES)
-    begun = started(variable) if variable is not None else None
-    return begun is not None and begun.exact and begun.lo == 0
+    return variable is not None and begins_at_zero(variable)
 
 
 def zero_meant(division: Site) -> bool:

@@ -19,7 +19,6 @@ from tfnanlint.ops.traits import CONTRACTIONS, SQUARES
 from tfnanlint.values.value import INF, Value
 
 _MAX_FACTORS: Final = 8  # that are looked at in one product
-_OTHER_OPERAND: Final = (("x", "y"), ("y", "x"))
 
 
 def difference_under(root: Site) -> Site | None:

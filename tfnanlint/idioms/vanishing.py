@@ -23,13 +23,13 @@ from tfnanlint.ops.frameworks import ANY_WEIGHT
 from tfnanlint.ops.models.variables import (
     VARIABLES,
     CallableObject,
+    begins_at_zero,
     moved_by_training,
-    started,
     starts_at_random,
 )
 from tfnanlint.ops.provenance import Walk, behind, site_behind, widest
 from tfnanlint.ops.relations.picks import chosen
-from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
+from tfnanlint.ops.site import Site, both_orders, complemented, made_by, operands, same
 from tfnanlint.ops.table import ROWS
 from tfnanlint.ops.traits import (
     ADDITIONS,
@@ -767,8 +767,7 @@ def trained_from_zero(value: Value) -> bool:
     site = plain(value).origin
     if not isinstance(site, Site) or not site.op.starts or not moved_by_training(site):
         return False
-    start = started(site)
-    return start.known and start.lo == start.hi == 0
+    return begins_at_zero(site)
 
 
 def made_by_keras(value: Value) -> bool:
@@ -929,12 +928,8 @@ def _of_modulating_factors(value: Value) -> bool:
     power = made_by(plain(value), *POWERS)
     if power is None or not power.value("y").lo > 0:
         return False
-    complement = made_by(plain(power.value("x")), "tf.subtract")
-    return (
-        complement is not None
-        and complement.value("x").const == 1
-        and _of_probabilities(complement.value("y"))
-    )
+    probability = complemented(plain(power.value("x")))
+    return probability is not None and _of_probabilities(probability)
 
 
 def _of_probabilities(value: Value) -> bool:
