@@ -79,9 +79,6 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             (m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None
         )
         if site.op.name not in traits.LOGARITHMS and related is not None:
-            if site.op.name == "tf.divide" and masked_factors.divides_by_setting(site):
-                # a mask of something else, and a divisor of which nothing shows that it can be 0
-                return
             yield other_op(related, site, here)
             return
         certainty = grade(site, times.value(factor), related, here)

@@ -18,7 +18,6 @@ from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
-    is_total_of_modulation,
     mean_of_squared_gradients,
     not_counted,
     ordinary,
@@ -67,8 +66,6 @@ def zero_evidence(
     if _is_by_whole_counts(division, divisor, masks):
         return ZeroEvidence("a sum of counts that can all be 0")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
-        return None
-    if is_total_of_modulation(divisor):
         return None
     if mean_of_squared_gradients(divisor):
         return ZeroEvidence("a mean of squared gradients, 0 for a weight that has had none yet")

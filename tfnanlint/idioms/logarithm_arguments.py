@@ -98,21 +98,12 @@ def _is_scaled_positive(x: Value) -> bool:
     )
 
 
-def _is_cholesky_diagonal(x: Value) -> bool:
-    """Whether a value is the diagonal of a Cholesky factor: above 0 where there is a factor at all,
-    of which TFN108 speaks.
-    """
-    diagonal = made_by(x, "tf.linalg.diag_part")
-    return diagonal is not None and made_by(diagonal.value("x"), "tf.linalg.cholesky") is not None
-
-
 # What keeps a value above 0 though its bounds do not.
 _KEPT_ABOVE: Final[tuple[Callable[[Value], bool], ...]] = (
     _is_size,
     picked,
     _is_scaled_positive,
     step,
-    _is_cholesky_diagonal,
 )
 
 
@@ -158,21 +149,11 @@ def is_power_of_spectrum(x: Value) -> bool:
 
 
 def _magnitude_op(x: Value) -> Site | None:
-    """The op that makes a value a magnitude: the exponential of `exp(v) - 1`, the sign of
-    `sign(v) * v`.
-    """
+    """The op that makes a value a magnitude: the exponential of `exp(v) - 1`."""
     difference = made_by(x, "tf.subtract")
     if difference is not None and difference.value("y").exact and difference.value("y").lo == 1:
         return made_by(difference.value("x"), "tf.exp")
-    return made_by(x, *ONE_SIDED) or _sign_of(x)
-
-
-def _sign_of(x: Value) -> Site | None:
-    """The sign in `sign(v) * v`, which is the magnitude of `v`."""
-    product = made_by(x, "tf.multiply") if x.lo == 0 else None
-    if product is None:
-        return None
-    return made_by(product.value("x"), "tf.sign") or made_by(product.value("y"), "tf.sign")
+    return made_by(x, *ONE_SIDED)
 
 
 def has_zero_dividend(x: Value) -> bool:
@@ -213,14 +194,6 @@ def is_reciprocal_root(x: Value) -> bool:
         scale.kind == "number" and made_by(other, "tf.math.rsqrt")
         for scale, other in both_orders(site)
     )
-
-
-def is_raised_quotient(x: Value) -> bool:
-    """Whether a value is `(y + eps) / a`: who adds a small number to what is divided knows both for
-    values that are not negative.
-    """
-    quotient = made_by(x, "tf.divide")
-    return quotient is not None and quotient.value("x").guarded and not quotient.value("y").known
 
 
 def is_made_of_parameters(x: Value, depth: int = 4) -> bool:

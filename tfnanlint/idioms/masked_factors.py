@@ -1,10 +1,8 @@
-"""Factors that are 0: whether the factor of a logarithm is 0 where that is -inf, whether one mask
-leaves whole vectors 0, and whether a divisor under a mask is a setting.
+"""Factors that are 0: whether the factor of a logarithm is 0 where that is -inf, and whether one
+mask leaves whole vectors 0.
 """
 
 from __future__ import annotations
-
-import ast
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.quantities import factors
@@ -68,16 +66,3 @@ def _comes_to_zero(factor: Value) -> bool:
     if factor.kind == "number" or factor.evident or not (factor.known and factor.zero):
         return False
     return not (counted(factor) or falling(factor))
-
-
-def divides_by_setting(division: Site) -> bool:
-    """Whether a divisor is computed from attributes and numbers only (`1.0 - self.rate`): settings,
-    unless they are tensors.
-    """
-    node, divisor = division.args.get("y"), division.value("y")
-    if node is None or divisor.known and divisor.kind not in ("number", "array"):
-        return False
-    names = [inner for inner in ast.walk(node) if isinstance(inner, (ast.Name, ast.Attribute))]
-    return bool(names) and all(
-        isinstance(name, ast.Attribute) or name.id == "self" for name in names
-    )

@@ -37,7 +37,6 @@ from tfnanlint.ops.traits import (
     CEILINGS,
     CLASS_TOTALS,
     CONSTANTS,
-    CONTRACTIONS,
     DENSITIES,
     DISPERSIONS,
     EXTREMES,
@@ -246,11 +245,6 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     parts = [part for part in (site.value("x"), site.value("y")) if part.zero or not part.known]
     inner = [shows_zero(part, depth - 1) for part in parts]
     return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
-
-
-def _inverted(divisor: Value) -> bool:
-    """Whether a value is the inverse of another one: 0 only where that overflows."""
-    return made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None
 
 
 def _quotient_of_scale(divisor: Value) -> bool:
@@ -911,14 +905,6 @@ def _of_free_exponents(value: Value) -> bool:
     return exponential is not None and _is_free(exponential)
 
 
-def is_total_of_modulation(value: Value) -> bool:
-    """Whether a value is the sum of powers of the complements of probabilities, as they weigh a
-    focal loss: every prediction would have to be right and to round to 1.
-    """
-    total = made_by(plain(value), *TOTALS)
-    return total is not None and _of_modulating_factors(total.value("x"))
-
-
 def _of_modulating_factors(value: Value) -> bool:
     """Whether elements are powers of the complements of probabilities, or products with such."""
     factors = made_by(plain(value), "tf.multiply")
@@ -950,25 +936,6 @@ def _of_probabilities(value: Value) -> bool:
 def _is_free(site: Site) -> bool:
     """Whether what an op is taken of is a weighted sum."""
     return made_by(plain(site.value(site.op.main)), *MATRIX_PRODUCTS) is not None
-
-
-def is_product_of_weights(value: Value) -> bool:
-    """Whether a value is a matrix product of exponentials and of magnitudes of weights that start
-    with random numbers: all of either would have to vanish.
-    """
-    product = made_by(plain(value), *CONTRACTIONS)
-    if product is None or product.op.name == "tf.reduce_sum":
-        return False
-    factors = [product.value(param) for param in ("x", "y") if product.given(param)]
-    return len(factors) == 2 and all(_never_all_zero(factor) for factor in factors)
-
-
-def _never_all_zero(factor: Value) -> bool:
-    """Whether a factor is an exponential of a weight, or made of one that starts at random."""
-    factor = plain(factor)
-    turned = made_by(factor, "tf.transpose")
-    factor = factor if turned is None else plain(turned.value("x"))
-    return _is_exponential(factor) or random_weight(factor)
 
 
 def is_lifted_by_exponential(value: Value) -> bool:
@@ -1150,7 +1117,6 @@ _LEFT_OPEN: tuple[Callable[[Value], bool], ...] = (
     _on_a_kernel,
     _of_several_draws,
     _scale,
-    _inverted,
     _decayed,
     _quotient_of_scale,
     _sum_above_zero,
