@@ -51,7 +51,6 @@ from tfnanlint.api import (
     ast,
     cross_entropy,
     cross_entropy_repairs,
-    fixed_runs,
     logged,
     one_hot_choice,
     probability,
@@ -143,7 +142,6 @@ def binary(
         node=loss.whole,
         help=advice(*loss.probabilities),
         covers=covers,
-        kind=fixed_runs.weakness_of_run(log.value("x")),
     )
 
 
@@ -175,7 +173,6 @@ def categorical(
         node=products[-1],
         help=advice(logarithm),
         covers=[log.node, *products],
-        kind=fixed_runs.weakness_of_run(log.value("x")),
     )
 
 

@@ -46,7 +46,6 @@ from tfnanlint.api import (
     cannot_overflow,
     exponential_beside_one,
     exponential_of,
-    fixed_runs,
     rule,
     tanh_by_hand,
 )
@@ -81,7 +80,6 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         "exponential overflows and the gradient is NaN",
         Certainty.MAY,
         sigmoid(quotient, exp, here) if exp.complete else [],
-        kind=fixed_runs.weakness_of_run(quotient.value(divisor)),
     )
 
 

@@ -44,7 +44,6 @@ from tfnanlint.api import (
     shifted_by_maximum,
     softmax_by_hand,
     tame,
-    weights,
 )
 
 MASK = "mask the scores instead: tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))"
@@ -92,7 +91,6 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         fixes,
         covers=logarithm(quotient, here),
         help=MASK if masked else "",
-        kind=weights.weakness_of_data(quotient, x),
     )
 
 

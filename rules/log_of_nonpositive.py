@@ -56,7 +56,6 @@ from tfnanlint.api import (
     Value,
     evidence,
     filler,
-    fixed_runs,
     logarithm_arguments,
     named_count,
     named_scale,
@@ -97,7 +96,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes,
         doubtful=is_doubtful(log, certainty, here),
-        kind=weakness_of_exponential(x) or fixed_runs.weakness_of_run(x),
+        kind=weakness_of_exponential(x),
     )
 
 
@@ -184,7 +183,7 @@ def is_trusted(log: Site, here: Context) -> bool:
     x = log.value("x")
     if evidence.worked_out(x) or logarithm_arguments.is_wrapped(log, here.interpreter):
         return True
-    if logarithm_arguments.is_raised_quotient(x) or here.made_by(x, "tf.linalg.diag_part"):
+    if here.made_by(x, "tf.linalg.diag_part") is not None:
         return True
     is_parameter = named_scale(log, "x") and logarithm_arguments.is_made_of_parameters(x)
     return is_parameter and not logarithm_arguments.is_factor(log, here.around)

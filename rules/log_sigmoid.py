@@ -38,7 +38,6 @@ from tfnanlint.api import (
     Iterator,
     Site,
     argument,
-    fixed_runs,
     log_probs,
     logged,
     repairs,
@@ -82,7 +81,6 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         message,
         Certainty.MAY,
         fixes or repairs.logarithm(here, log, edge=edge),
-        kind=fixed_runs.weakness_of_run(log.value("x")),
     )
 
 

@@ -48,7 +48,6 @@ from tfnanlint.api import (
     Iterator,
     Site,
     argument,
-    fixed_runs,
     log_probs,
     repairs,
     rule,
@@ -82,7 +81,6 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes or repairs.logarithm(here, log),
         doubtful=here.tested_for_nan(log),
-        kind=fixed_runs.weakness_of_run(log.value("x")),
     )
 
 

@@ -47,7 +47,6 @@ from tfnanlint.api import (
     ast,
     divisors,
     domains,
-    fixed_runs,
     masked_factors,
     masked_products,
     plain,
@@ -80,9 +79,6 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
             (m for m in here.masks.behind(times) if m.site.node is site.node and not m.cut), None
         )
         if site.op.name not in traits.LOGARITHMS and related is not None:
-            if site.op.name == "tf.divide" and masked_factors.divides_by_setting(site):
-                # a mask of something else, and a divisor of which nothing shows that it can be 0
-                return
             yield other_op(related, site, here)
             return
         certainty = grade(site, times.value(factor), related, here)
@@ -96,14 +92,9 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
                 doubtful=not masked_factors.is_entropy_term(site, times.value(factor))
                 or here.masked(site) is not None
                 or here.tested_for_nan(site),
-                kind=weakness(site.value(site.op.main)),
+                kind=divisors.weakness_of_size(site.value(site.op.main)),
             )
             return
-
-
-def weakness(x: Value) -> str:
-    """The kind of evidence that an argument leaves its domain, where it is a weak one."""
-    return divisors.weakness_of_size(x) or fixed_runs.weakness_of_run(x)
 
 
 def silenced(times: Site, here: Context) -> Iterator[Finding]:

@@ -112,8 +112,6 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
-        kind=nan_masks.weakness_of_nan(kept)
-        or weights.weakness_of_callers(choice, kept, here.interpreter),
     )
 
 

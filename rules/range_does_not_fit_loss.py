@@ -129,7 +129,6 @@ def check(site: object, here: Context) -> Iterator[Finding]:
             Certainty.MAY,
             another(pair, here),
             node=pair.node,
-            kind=loss_ranges.weakness_of_mixture(pair),
         )
 
 

@@ -90,7 +90,6 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         or is_joined_with_constant(x)
         or evidence.is_total_of_weights(x)
         or evidence.is_lifted_by_exponential(x)
-        or evidence.is_product_of_weights(x)
     )
     if harmless or root.differentiated is Differentiated.NO:
         return

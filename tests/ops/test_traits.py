@@ -64,6 +64,46 @@ def test_sets_agree_with_the_table():
     assert set(traits.NAN_TESTS).isdisjoint(where(lambda row: row.gradient))
 
 
+def dtype_of_whole_numbers(spelling: str) -> str:
+    """The dtype that a function of NumPy or Keras makes of int32; empty where it takes none."""
+    import keras
+    import numpy as np
+
+    function: object = {"np": np, "ops": keras.ops}[spelling.partition(".")[0]]
+    for part in spelling.split(".")[1:]:
+        function = getattr(function, part, None)
+    numbers = np.array([[1, 2], [3, 4]], "int32")
+    for arguments in ((numbers,), (numbers, numbers)):
+        try:
+            return keras.backend.standardize_dtype(function(*arguments).dtype)
+        except Exception:  # noqa: BLE001, PERF203, S112  (each library has its own errors)
+            continue
+    return ""
+
+
+@pytest.mark.tensorflow
+def test_floats_are_made_of_whole_numbers():
+    floating = where(lambda row: row.promotes == "floats")
+    assert floating.isdisjoint(traits.INVERSES)  # NumPy's reciprocal of 2 is 0
+    dtypes = {
+        spelling: dtype_of_whole_numbers(spelling)
+        for name in floating.difference(traits.ROUNDINGS)
+        for spelling in rows()[name].aliases
+        if spelling.startswith(("np.", "ops.")) and not spelling.endswith("quantile")
+    }
+    computed = {spelling: dtype for spelling, dtype in dtypes.items() if dtype}
+    assert len(computed) > 60
+    assert not {one: dtype for one, dtype in computed.items() if "float" not in dtype}
+
+
+@pytest.mark.tensorflow
+def test_sums_of_whole_numbers_are_whole():
+    for name in where(lambda row: row.promotes == "wider"):
+        for spelling in rows()[name].aliases:
+            if spelling.startswith(("np.", "ops.")):
+                assert dtype_of_whole_numbers(spelling) in ("int32", "int64", ""), spelling
+
+
 def constants(path: Path) -> dict[str, set[str]]:
     """The ops that stand in the sets of a module, by the name of the set. A dict is none: what a
     module does for an op is its own. Nor is a name for one op.

@@ -109,9 +109,10 @@ def _of_findings(samples: list[Row], findings: list[Verdict]) -> list[str]:
         "findings are no longer reported.\n\n" + _table(findings, lambda verdict: verdict.code),
         "## By grade\n\n" + _table(findings, lambda verdict: verdict.grade),
         "## Kinds of evidence that are notes\n\n"
-        f"In the samples `unread` to `unread10`, fewer than {100 * LEAST:.0f} % of the findings of "
-        "these kinds were right. They are reported as notes instead of warnings "
-        "(`tfnanlint/diagnostics/kinds.py`).\n\n" + _kinds(),
+        "In the samples `unread` to `unread10` and `kinds1`, fewer than "
+        f"{100 * LEAST:.0f} % of the findings of these kinds were right. "
+        "They are reported as notes instead of warnings (`tfnanlint/diagnostics/kinds.py`).\n\n"
+        + _kinds(),
         "## Why findings were wrong\n\n"
         "The classes are the first words of the readers' reasons.\n\n" + _reasons(findings),
     ]

@@ -2,8 +2,8 @@
 
 A rule names the kind on which a finding rests. Readers judged findings of the kind on applications
 for which nothing had been tuned; below `LEAST` they are notes, until a fact tells the right ones
-from the wrong ones. The numbers are those of the samples `unread` to `unread10` in
-`benchmarks/verdicts/findings.tsv`.
+from the wrong ones. The numbers are those of the samples `unread` to `unread10` and
+`kinds1` in `benchmarks/verdicts/findings.tsv`. A kind that only one repository shows is none.
 """
 
 from __future__ import annotations
@@ -76,47 +76,10 @@ KINDS: Final = {
             wrong=2,
         ),
         Kind(
-            "mixture",
-            "the predictions are a sum of products of probabilities, which are often the parts of "
-            "one whole",
-            right=0,
-            wrong=2,
-        ),
-        Kind(
             "counter",
             "the divisor counts elements, and is seldom read before the first are counted",
             right=0,
-            wrong=1,
-        ),
-        Kind(
-            "shares",
-            "the divisor adds up what was divided by its own sum, which makes 1",
-            right=0,
             wrong=2,
-        ),
-        Kind(
-            "exponentials-of-data",
-            "no weights are behind the exponents, and no gradient is taken",
-            right=0,
-            wrong=2,
-        ),
-        Kind(
-            "no-weights",
-            "no weights are seen behind the value, and nothing shows that a gradient is taken",
-            right=0,
-            wrong=7,
-        ),
-        Kind(
-            "raised",
-            "an epsilon is added to what is divided by",
-            right=0,
-            wrong=1,
-        ),
-        Kind(
-            "xla-only",
-            "only code that XLA compiles takes a gradient that is not asked for",
-            right=0,
-            wrong=1,
         ),
         Kind(
             "weights-off-zero",
@@ -124,13 +87,6 @@ KINDS: Final = {
             "bring the sum to exactly 0",
             right=0,
             wrong=5,
-        ),
-        Kind(
-            "fixed-run",
-            "the weights start at 0 and the data are numbers of the program, so that the first "
-            "run shows what all others do",
-            right=1,
-            wrong=4,
         ),
         Kind(
             "weight-gradient",

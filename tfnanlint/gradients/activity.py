@@ -22,6 +22,7 @@ from tfnanlint.ops.frameworks import (
     CALL_METHODS,
     COLLECTED_LOSS,
     COLLECTING,
+    CUSTOM_GRADIENT,
     HOOKS,
     LAYERS,
     MODEL_BASES,
@@ -41,6 +42,7 @@ from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import Walk, behind, first_origin, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS, is_random
+from tfnanlint.program.decorators import decorator_leaf
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -824,12 +826,11 @@ def _of_gradients(site: Site) -> bool:
 
 def _own_gradient(decorator: ast.expr) -> bool:
     """`@tf.custom_gradient`, `@custom_gradient(vjp_fwd=...)`, `@Defun(python_grad_func=...)`."""
-    if isinstance(decorator, ast.Call):
-        replaced = leaf(decorator.func) == "Defun" and any(
-            "grad_func" in (k.arg or "") for k in decorator.keywords
-        )
-        return replaced or leaf(decorator.func) == "custom_gradient"
-    return leaf(decorator) == "custom_gradient"
+    return decorator_leaf(decorator) == CUSTOM_GRADIENT or (
+        isinstance(decorator, ast.Call)
+        and leaf(decorator.func) == "Defun"
+        and any("grad_func" in (k.arg or "") for k in decorator.keywords)
+    )
 
 
 def _replaced(point: Point | None) -> bool:

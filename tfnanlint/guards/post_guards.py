@@ -17,7 +17,7 @@ from tfnanlint.ops.domains import Domain, domains, with_domains
 from tfnanlint.ops.families.control import outcome
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.relations.linear import as_said_of
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, same
 from tfnanlint.ops.traits import (
     ADDITIONS,
     BEFORE_POLES,
@@ -418,10 +418,9 @@ def _poles(value: Value, sign: int, cut: bool, depth: int = 4) -> Iterator[tuple
     elif name == "tf.negative":
         yield from _poles(origin.value("x"), -sign, cut, depth - 1)
     elif name == "tf.multiply":
-        for param, multiplier in (("x", "y"), ("y", "x")):
-            factor = origin.value(multiplier)
+        for part, factor in both_orders(origin):
             turned = sign if factor.positive else -sign if factor.hi < 0 else 0
-            yield from _poles(origin.value(param), turned, cut, depth - 1)
+            yield from _poles(part, turned, cut, depth - 1)
     elif name in ADDITIONS:
         yield from _poles(origin.value("x"), sign, cut, depth - 1)
         yield from _poles(

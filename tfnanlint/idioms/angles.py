@@ -8,7 +8,7 @@ import ast
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import moments
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.values.value import INF, Note, Value
 
 
@@ -22,7 +22,7 @@ def is_shorter_leg(x: Value) -> bool:
         return False
     if not same(test.value("x"), choice.value("y")):
         return False
-    legs = [_leg(choice.value(param)) for param in ("x", "y")]
+    legs = [_leg(part) for part in operands(choice)]
     first, second = legs
     if first is None or second is None or not same(first[1], second[1]):
         return False
@@ -30,7 +30,7 @@ def is_shorter_leg(x: Value) -> bool:
     total = made_by(root.value("x"), "tf.add") if root is not None else None
     if total is None or root.op.name == "tf.pow" and root.value("y").const != 0.5:
         return False
-    squares = [moments.squared(total.value(param)) for param in ("x", "y")]
+    squares = [moments.squared(part) for part in operands(total)]
     return all(
         square is not None and any(_alike(square, size) for size, _ in (first, second))
         for square in squares
@@ -54,9 +54,9 @@ def _leg(value: Value) -> tuple[Site, Value] | None:
         return None
     length = quotient.value("y")
     kept = made_by(length, "tf.maximum")
-    for param, floor in (("x", "y"), ("y", "x")) if kept is not None else ():
-        if kept.value(floor).exact:
-            length = kept.value(param)
+    for part, floor in both_orders(kept):
+        if floor.exact:
+            length = part
     return size, length
 
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.vanishing import counted, shows_zero
-from tfnanlint.ops.models.variables import VARIABLES, started
+from tfnanlint.ops.models.variables import VARIABLES, begins_at_zero
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import COMPLEMENTS, CONJUNCTIONS, SUM_AND_PRODUCT, SUMS
+from tfnanlint.ops.site import Site, complemented, made_by, same
+from tfnanlint.ops.traits import CONJUNCTIONS, SUM_AND_PRODUCT, SUMS
 from tfnanlint.values.value import Value
 
 _MOST: Final = 4  # tallies of a table of two by two
@@ -32,7 +32,7 @@ def all_vanish(divisor: Value, division: Site) -> bool:
     masks = [
         one
         for one in factors
-        if not _complement(one)
+        if _complement(one) is None
         and (not one.known or _decided(one) or shows_zero(one))
         and (
             _decided(one)
@@ -67,7 +67,7 @@ def weakness_of_counter(divisor: Value) -> str:
     """
     counters = _parts(divisor, 4)
     ev = counters[0].interpreter if len(counters) == 1 else None
-    if ev is None or counters[0].op.name not in VARIABLES or not _from_zero(counters[0]):
+    if ev is None or counters[0].op.name not in VARIABLES or not begins_at_zero(counters[0]):
         return ""
     added = ev.increments(counters[0])
     return "counter" if added and all([counted(one) or one.lo >= 1 for one in added]) else ""
@@ -77,7 +77,7 @@ def _counts_from_zero(variable: Site, division: Site) -> bool:
     ev = variable.interpreter
     if variable.op.name not in VARIABLES or ev is None or division.point is None:
         return False
-    increments = ev.increments(variable) if _from_zero(variable) else None
+    increments = ev.increments(variable) if begins_at_zero(variable) else None
     if not increments or not all([_is_sum(one) for one in increments]):
         return False
     return not ev.assigns(variable, division.point.scope, division.node.lineno)
@@ -93,7 +93,7 @@ def _tallies(value: Value) -> list[Site]:
     """
     parts = _parts(value, 4)
     if len(parts) > _MOST or any(
-        [part.op.name in VARIABLES and not _from_zero(part) for part in parts]
+        [part.op.name in VARIABLES and not begins_at_zero(part) for part in parts]
     ):
         return []
     tallies: list[Site] = []
@@ -120,11 +120,6 @@ def _parts(value: Value, depth: int) -> list[Site]:
         param for param, other in (("x", "y"), ("y", "x")) if site.value(other).kind == "number"
     ]
     return _parts(site.value(scaled[0]), depth - 1) if len(scaled) == 1 else []
-
-
-def _from_zero(variable: Site) -> bool:
-    begun = started(variable)
-    return begun.exact and begun.lo == 0
 
 
 def _added_up(variable: Site) -> Site | None:
@@ -160,19 +155,12 @@ def _decided(value: Value) -> bool:
     return value.dtype == "bool"
 
 
-def _complement(value: Value) -> Site | None:
-    """1 - y, or not y."""
-    site = made_by(value, *COMPLEMENTS)
-    return (
-        site
-        if site is not None
-        and (site.op.name == "tf.logical_not" or site.value("x").exact and site.value("x").lo == 1)
-        else None
-    )
+def _complement(value: Value) -> Value | None:
+    """The y of 1 - y, or of not y."""
+    negation = made_by(value, "tf.logical_not")
+    return complemented(value) if negation is None else negation.value("x")
 
 
 def _complements(value: Value, operand: Value) -> bool:
-    site = _complement(value)
-    return site is not None and same(
-        plain(site.value("y" if site.op.name == "tf.subtract" else "x")), operand
-    )
+    complement = _complement(value)
+    return complement is not None and same(plain(complement), operand)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tfnanlint.ops.site import made_by
+from tfnanlint.ops.site import both_orders, made_by
 from tfnanlint.ops.traits import POSITIVE_SCALES
 from tfnanlint.terms.build import DOT, TOTAL, term_of, terms_of
 from tfnanlint.terms.term import Atom, Monomial, Term, added, raised
@@ -96,9 +96,9 @@ def may_be_trained_below_one(value: Value) -> bool:
     if is_weight(value):
         return True
     total = made_by(value, "tf.add")
-    for number, rest in (("x", "y"), ("y", "x")) if total is not None else ():
-        if total.value(number).exact and total.value(number).lo < 1:
-            value = total.value(rest)
+    for number, rest in both_orders(total):
+        if number.exact and number.lo < 1:
+            value = rest
             break
     return value.kind == "tensor" and made_by(value, *POSITIVE_SCALES) is not None
 

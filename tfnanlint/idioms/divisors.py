@@ -18,7 +18,6 @@ from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
-    is_total_of_modulation,
     mean_of_squared_gradients,
     not_counted,
     ordinary,
@@ -30,17 +29,16 @@ from tfnanlint.idioms.vanishing import (
     zero_factor,
 )
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DISPERSIONS,
-    ELEMENT_SUMS,
     INVERSES,
     QUOTIENTS,
     SIMPLE_POWERS,
     SIZES,
 )
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import NO_CONSTANT, Value, is_numeric, value_in_words
+from tfnanlint.values.value import Value, is_numeric, value_in_words
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -68,8 +66,6 @@ def zero_evidence(
     if _is_by_whole_counts(division, divisor, masks):
         return ZeroEvidence("a sum of counts that can all be 0")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
-        return None
-    if is_total_of_modulation(divisor):
         return None
     if mean_of_squared_gradients(divisor):
         return ZeroEvidence("a mean of squared gradients, 0 for a weight that has had none yet")
@@ -188,7 +184,7 @@ def _is_part_of_gradient(division: Site) -> bool:
     """
     function = division.point.scope.function if division.point is not None else None
     around = function.point.scope.function if function is not None else None
-    return around is not None and "custom_gradient" in around.decorators
+    return around is not None and around.defines_gradient
 
 
 def _is_own_sign(division: Site) -> bool:
@@ -212,21 +208,6 @@ def is_spread_of_whole(divisor: Value) -> bool:
     if site.const("axis", None) is not None:
         return False
     return not is_mean or made_by(site.value("x"), "tf.sqrt") is not None
-
-
-def weakness_of_shares(divisor: Value) -> str:
-    """The kind of evidence that a sum is 0, as `kinds` names it: "shares" of `x / sum(x)`, added up
-    over the same axes; empty for others.
-    """
-    total = made_by(plain(divisor), *ELEMENT_SUMS)
-    quotient = made_by(plain(total.value(total.op.main)), "tf.divide") if total else None
-    if total is None or quotient is None or not quotient.value("x").nonnegative:
-        return ""
-    before = made_by(plain(quotient.value("y")), *ELEMENT_SUMS)
-    if before is None or not same(before.value(before.op.main), quotient.value("x")):
-        return ""
-    axis, along = before.const("axis", None), total.const("axis", None)
-    return "shares" if axis == along and axis is not NO_CONSTANT else ""
 
 
 def weakness_of_size(divisor: Value) -> str:
@@ -399,9 +380,7 @@ def is_relative_error(division: Site) -> bool:
     dividend = plain(division.value("x"))
     magnitude = made_by(dividend, "tf.abs")
     error = made_by(dividend if magnitude is None else magnitude.value("x"), "tf.subtract")
-    return error is not None and any(
-        [same(plain(error.value(param)), plain(divisor)) for param in ("x", "y")]
-    )
+    return any([same(plain(part), plain(divisor)) for part in operands(error)])
 
 
 # What shows that a sum with unknown bounds can be 0, and how it is said.
@@ -426,13 +405,13 @@ def is_raised(value: Value, depth: int = 8) -> bool:
     value = quantities.power_of(widest(plain(value)))
     total = made_by(value, "tf.add")
     if total is not None:
-        parts = [total.value(param) for param in ("x", "y")]
+        parts = operands(total)
         is_one = any([part.positive for part in parts])
         return is_one or depth > 0 and any([is_raised(part, depth - 1) for part in parts])
     product = made_by(value, "tf.multiply") if depth else None
     if product is None:
         return False
-    factors = [product.value(param) for param in ("x", "y")]
+    factors = operands(product)
     return any(plain(factor).guarded or is_raised(factor, depth - 1) for factor in factors)
 
 

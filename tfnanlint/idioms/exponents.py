@@ -11,7 +11,7 @@ from typing import TypeGuard
 from tfnanlint.conventions.identifiers import says_maximum
 from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.ops.traits import (
     FACTORS,
     GRIDS,
@@ -24,6 +24,8 @@ from tfnanlint.ops.traits import (
     TOTALS,
 )
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
+from tfnanlint.terms.build import term_of
+from tfnanlint.terms.term import added
 from tfnanlint.values.value import INF, Value
 
 _MOST_EPSILON = 0.01
@@ -123,7 +125,7 @@ def of_itself(x: Value, depth: int = 8) -> bool:
     if site.op.name == "tf.reduce_sum" and site.const("axis", None) not in (-1, 2, 3):
         return False
     if site.op.name == "tf.multiply":
-        return any([of_itself(site.value(param), depth - 1) for param in ("x", "y")])
+        return any([of_itself(part, depth - 1) for part in operands(site)])
     if site.op.name == "tf.pow" and not site.value("y").positive:
         return False
     return site.op.name in OF_DISTANCES and of_itself(site.value(site.op.main), depth - 1)
@@ -194,16 +196,7 @@ def _spread_out(site: Site, param: str) -> Value | None:
 
 def opposite(a: Value, b: Value) -> bool:
     """Whether one of two values is the other with its sign changed."""
-    for negation, operand in ((a, b), (b, a)):
-        negated = made_by(negation, "tf.negative")
-        if negated is not None and same(negated.value("x"), operand):
-            return True
-        if isinstance(negation.origin, Site) and negation.origin.op.name == "tf.multiply":
-            product, twin = negation.origin, made_by(operand, "tf.multiply")
-            if twin is not None and same(product.value("y"), twin.value("y")):
-                left, right = product.value("x"), twin.value("x")
-                return left.exact and right.exact and left.lo == -right.lo
-    return False
+    return added([term_of(a), term_of(b)]).constant == 0
 
 
 def tanh_by_hand(quotient: Site) -> Site | None:
@@ -233,9 +226,9 @@ def exponential_beside_one(total: Value) -> Site | None:
     site = total.origin
     if not isinstance(site, Site) or site.op.name != "tf.add":
         return None
-    for param, constant in (("x", "y"), ("y", "x")):
-        exp = exponential_of(site.value(param))
-        if exp is not None and site.value(constant).exact and site.value(constant).lo == 1:
+    for part, constant in both_orders(site):
+        exp = exponential_of(part)
+        if exp is not None and constant.exact and constant.lo == 1:
             return exp
     return None
 

@@ -16,7 +16,7 @@ from typing import Final
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, part_of, same
+from tfnanlint.ops.site import Site, made_by, operands, part_of, same
 from tfnanlint.ops.traits import (
     ADDITIONS,
     DIFFERENCE_SQUARES,
@@ -137,11 +137,11 @@ class _Flatness:
             return False
         name = site.op.name
         if name == "tf.multiply":
-            return any(self._vanishes(site.value(param), depth - 1) for param in ("x", "y"))
+            return any(self._vanishes(part, depth - 1) for part in operands(site))
         if name in ADDITIONS:
             if self._is_difference(site):
                 return True
-            return all(self._vanishes(site.value(param), depth - 1) for param in ("x", "y"))
+            return all(self._vanishes(part, depth - 1) for part in operands(site))
         if name in QUOTIENTS and (name != "tf.divide" or not site.value("y").zero):
             return self._vanishes(site.value("x"), depth - 1)
         if name == "tf.pow" and site.value("y").lo <= 0:
@@ -160,7 +160,7 @@ class _Flatness:
         for zero in self._zeros:
             apart = made_by(zero, "tf.subtract", *DIFFERENCE_SQUARES)
             if apart is not None and all(
-                any(same(apart.value(param), end) for param in ("x", "y")) for end in (x, y)
+                any(same(part, end) for part in operands(apart)) for end in (x, y)
             ):
                 return True
         return any(same(x, elements) and _is_mean_of(y, elements) for elements in self._scattered())
@@ -195,7 +195,7 @@ def _zero_with(root: Site) -> list[Value]:
             queue.append(site.value("x"))
         elif site.op.name == "tf.abs":
             queue.append(site.value("x"))
-        elif site.op.name == "tf.add" and all(site.value(param).lo >= 0 for param in ("x", "y")):
+        elif site.op.name == "tf.add" and all(part.lo >= 0 for part in operands(site)):
             queue += [site.value("x"), site.value("y")]
     return zeros
 

@@ -11,7 +11,7 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.vanishing import from_mask
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.provenance import Walk, site_behind
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.ops.traits import ADDITIONS, CASTS, INCLUSIVE_ORDERS, MASKINGS, MASKS, OPEN_MASKS
 from tfnanlint.program.module import Module
 from tfnanlint.uses.uses import absorbed
@@ -44,10 +44,8 @@ def masking_of(value: Value) -> Site | None:
 
 def _is_mask_times_infinity(product: Site) -> bool:
     return any(
-        is_infinite(product.value(infinity))
-        and product.value(mask).zero
-        and product.value(mask).kind != "number"
-        for infinity, mask in _OTHER_OPERAND
+        is_infinite(infinity) and mask.zero and mask.kind != "number"
+        for infinity, mask in both_orders(product)
     )
 
 
@@ -106,7 +104,7 @@ def is_always_open(choice: Site) -> bool:
 
 def _compares_ranges(site: Site) -> bool:
     """Whether a site is `tf.range(n)[:, None] >= tf.range(n)`."""
-    return site.op.name in INCLUSIVE_ORDERS and all(_is_range(site.value(p)) for p in ("x", "y"))
+    return site.op.name in INCLUSIVE_ORDERS and all(_is_range(part) for part in operands(site))
 
 
 def _is_range(value: Value, depth: int = 6) -> bool:

@@ -15,7 +15,7 @@ from tfnanlint.conventions.identifiers import is_return
 from tfnanlint.diagnostics.findings import Certainty, Differentiated
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import random_weight
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, both_orders, made_by, operands
 from tfnanlint.ops.traits import NORMS, QUOTIENTS, ROOTS, SQUARE_ROOTS, SQUARES, TOTALS
 from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.values.evaluator import Evaluator
@@ -91,10 +91,9 @@ def _roots_in_sum(total: Site) -> list[Site]:
     """The root to which a small constant is added, or the roots of a product (of two norms)."""
     if total.op.name != "tf.add":
         return []
-    for param, constant in _OTHER_OPERAND:
-        if not is_small_constant(total.value(constant)):
+    for summand, constant in both_orders(total):
+        if not is_small_constant(constant):
             continue
-        summand = total.value(param)
         product = summand.origin
         operands = [summand]
         if isinstance(product, Site) and product.op.name == "tf.multiply":
@@ -114,7 +113,7 @@ def _in_sum(root: Site, interpreter: Evaluator, around: Around) -> LateGuard | N
         return None
     if not any(total.args.get(param) is root.node for param in ("x", "y")):
         return None
-    if not any(is_small_constant(total.value(param)) for param in ("x", "y")):
+    if not any(is_small_constant(part) for part in operands(total)):
         return None
     above = outer[1] if len(outer) > 1 else None
     if _is_only_divided_by(above, root) or _divides_in_place(above):

@@ -21,7 +21,7 @@ from tfnanlint.ops.frameworks import (
 from tfnanlint.ops.models.layers import activated, linear
 from tfnanlint.ops.models.variables import starts_at_random, starts_at_zero
 from tfnanlint.ops.provenance import behind
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DIFFERENCE_SQUARES,
     DIFFERENCES,
@@ -79,7 +79,7 @@ def weakness_of_vector(vector: Value) -> str:
     for others.
     """
     apart = made_by(plain(vector), *DIFFERENCES)
-    sides = [vector] if apart is None else [apart.value(param) for param in ("x", "y")]
+    sides = [vector] if apart is None else operands(apart)
     if sum([_free_layer(side) is not None for side in sides]) == 1:
         return "layer-output"
     return trained_weights.weakness_of_vector(vector)
@@ -94,7 +94,7 @@ def weakness_of_error(divisor: Value) -> str:
     apart = made_by(vector, *DIFFERENCES) if vector is not None else None
     if apart is None:
         return ""
-    origins = [behind(apart.value(param)) for param in ("x", "y")]
+    origins = [behind(part) for part in operands(apart)]
     sites = [origin for origin in origins if isinstance(origin, Site)]
     is_fed = [site.op.name in FED_TO_LOSSES for site in sites]
     is_given = [site.library == "layer" for site in sites]
@@ -115,7 +115,7 @@ def _is_of_two_networks(vector: Value, interpreter: Evaluator, around: Around) -
     apart = made_by(vector, *DIFFERENCES)
     if apart is None:
         return False
-    layers = [_free_layer(apart.value(param)) for param in ("x", "y")]
+    layers = [_free_layer(part) for part in operands(apart)]
     if any(layer is None for layer in layers):
         return False
     scopes = [list(_scopes(layer, interpreter, around)) for layer in layers if layer is not None]
@@ -212,7 +212,7 @@ def _sloped(site: Site) -> Value | None:
         return site.value(site.op.main or "x")
     for scaled, bare in (("x", "y"), ("y", "x")) if site.op.name == "tf.maximum" else ():
         product = made_by(plain(site.value(scaled)), "tf.multiply")
-        factors = [product.value(param) for param in ("x", "y")] if product is not None else []
+        factors = operands(product)
         if any([0 < one.lo <= one.hi < 1 for one in factors]) and any(
             [same(one, site.value(bare)) for one in factors]
         ):

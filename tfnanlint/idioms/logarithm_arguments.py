@@ -15,7 +15,7 @@ from tfnanlint.idioms.exponents import shifted_by_maximum
 from tfnanlint.idioms.probabilities import step
 from tfnanlint.idioms.vanishing import falling, handed_in, picked, shows_zero
 from tfnanlint.ops.provenance import Walk, behind, widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     COMPLEX_PARTS,
@@ -93,19 +93,9 @@ def _is_scaled_positive(x: Value) -> bool:
     if product is None or x.lo < 0:
         return False
     return any(
-        product.value(scale).exact
-        and product.value(scale).lo >= _LEAST_SCALE
-        and product.value(other).positive
-        for scale, other in _OTHER_OPERAND
+        scale.exact and scale.lo >= _LEAST_SCALE and other.positive
+        for scale, other in both_orders(product)
     )
-
-
-def _is_cholesky_diagonal(x: Value) -> bool:
-    """Whether a value is the diagonal of a Cholesky factor: above 0 where there is a factor at all,
-    of which TFN108 speaks.
-    """
-    diagonal = made_by(x, "tf.linalg.diag_part")
-    return diagonal is not None and made_by(diagonal.value("x"), "tf.linalg.cholesky") is not None
 
 
 # What keeps a value above 0 though its bounds do not.
@@ -114,7 +104,6 @@ _KEPT_ABOVE: Final[tuple[Callable[[Value], bool], ...]] = (
     picked,
     _is_scaled_positive,
     step,
-    _is_cholesky_diagonal,
 )
 
 
@@ -132,7 +121,7 @@ def is_magnitude(x: Value) -> bool:
     if site.op.name == "tf.pow" and (negation is not None or not site.value("y").is_number):
         return False
     if site.op.name == "tf.add":  # a sum of what is not known has no bounds
-        return all(is_magnitude(site.value(param)) for param in ("x", "y"))
+        return all(is_magnitude(part) for part in operands(site))
     part = site.value("x")
     if _is_of_spectrum(part):
         return False
@@ -160,21 +149,11 @@ def is_power_of_spectrum(x: Value) -> bool:
 
 
 def _magnitude_op(x: Value) -> Site | None:
-    """The op that makes a value a magnitude: the exponential of `exp(v) - 1`, the sign of
-    `sign(v) * v`.
-    """
+    """The op that makes a value a magnitude: the exponential of `exp(v) - 1`."""
     difference = made_by(x, "tf.subtract")
     if difference is not None and difference.value("y").exact and difference.value("y").lo == 1:
         return made_by(difference.value("x"), "tf.exp")
-    return made_by(x, *ONE_SIDED) or _sign_of(x)
-
-
-def _sign_of(x: Value) -> Site | None:
-    """The sign in `sign(v) * v`, which is the magnitude of `v`."""
-    product = made_by(x, "tf.multiply") if x.lo == 0 else None
-    if product is None:
-        return None
-    return made_by(product.value("x"), "tf.sign") or made_by(product.value("y"), "tf.sign")
+    return made_by(x, *ONE_SIDED)
 
 
 def has_zero_dividend(x: Value) -> bool:
@@ -212,17 +191,9 @@ def is_reciprocal_root(x: Value) -> bool:
     if site is None or site.op.name == "tf.math.rsqrt":
         return site is not None
     return any(
-        site.value(scale).kind == "number" and made_by(site.value(other), "tf.math.rsqrt")
-        for scale, other in _OTHER_OPERAND
+        scale.kind == "number" and made_by(other, "tf.math.rsqrt")
+        for scale, other in both_orders(site)
     )
-
-
-def is_raised_quotient(x: Value) -> bool:
-    """Whether a value is `(y + eps) / a`: who adds a small number to what is divided knows both for
-    values that are not negative.
-    """
-    quotient = made_by(x, "tf.divide")
-    return quotient is not None and quotient.value("x").guarded and not quotient.value("y").known
 
 
 def is_made_of_parameters(x: Value, depth: int = 4) -> bool:
@@ -299,7 +270,7 @@ def _says_beyond(condition: Value, kept: Value, truth: bool) -> bool:
     """
     both = made_by(condition, "tf.logical_and" if truth else "tf.logical_or")
     if both is not None:
-        return any(_says_beyond(both.value(param), kept, truth) for param in ("x", "y"))
+        return any(_says_beyond(part, kept, truth) for part in operands(both))
     greater, less = (GREATER, LESS) if truth else (LESS, GREATER)
     for names, subject, bound in ((greater, "x", "y"), (less, "y", "x")):
         test = made_by(condition, *names)

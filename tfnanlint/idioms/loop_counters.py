@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tfnanlint.ops.site import Site, made_by, part_of
+from tfnanlint.ops.site import Site, complemented, made_by, operands, part_of
 from tfnanlint.ops.traits import POWERS
 from tfnanlint.program.scope import Assigned, Ended, Loop, unrefined
 from tfnanlint.syntax.nodes import nodes_in
@@ -41,21 +41,17 @@ def comes_to_zero(value: Value, depth: int = 4) -> bool:
         return False
     floor = made_by(value, "builtins.max")
     if floor is not None:
-        operands = [floor.value(param) for param in floor.args]
-        return any([one.exact and one.lo == 0 for one in operands]) and any(
-            [one.lo < 0 for one in operands]
+        bounds = [floor.value(param) for param in floor.args]
+        return any([one.exact and one.lo == 0 for one in bounds]) and any(
+            [one.lo < 0 for one in bounds]
         )
-    minus = made_by(value, "tf.subtract")
-    power = (
-        made_by(minus.value("y"), *POWERS)
-        if minus is not None and minus.value("x").exact and minus.value("x").lo == 1
-        else None
-    )
+    less = complemented(value)
+    power = made_by(less, *POWERS) if less is not None else None
     if power is not None:
         return comes_to_zero(power.value("y"), depth - 1)
     scaled = made_by(value, "tf.multiply")
     if scaled is not None:
-        return any([comes_to_zero(scaled.value(param), depth - 1) for param in ("x", "y")])
+        return any([comes_to_zero(part, depth - 1) for part in operands(scaled)])
     return (
         made_by(value, "builtins.range") is not None
         or part_of(value, 0, "builtins.enumerate") is not None

@@ -7,10 +7,9 @@ from typing import Final, NamedTuple
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.loss_pairs import Pairing, linear, maker
-from tfnanlint.idioms.trained_weights import addends, laid_out
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import made_by
-from tfnanlint.values.value import Value, words
+from tfnanlint.values.value import words
 
 CLASSES: Final = ("categorical", "sparse")
 _DEPTH: Final = 8
@@ -56,28 +55,6 @@ def misfit(pair: Pairing) -> Misfit | None:
     if family in ("msle", "kld") and below:
         return _stopped(f"{reach}, but the loss clips them at 0: values below 0")
     return None
-
-
-def weakness_of_mixture(pair: Pairing) -> str:
-    """The kind of evidence that predictions go beyond 1, as `kinds` names it: "mixture" of a sum of
-    products of numbers between 0 and 1, `p * a + (1 - p) * b`; empty for others.
-    """
-    p = laid_out(pair.predictions)
-    for _ in range(_DEPTH):
-        product = made_by(p, "tf.multiply")
-        factors = [product.value(param) for param in ("x", "y")] if product is not None else []
-        beyond = [factor for factor in factors if not _is_share(factor)]
-        if len(beyond) != 1:
-            break
-        p = laid_out(beyond[0])
-    parts = addends(p)
-    are_products = all([made_by(part, "tf.multiply") is not None for part in parts])
-    is_mixture = len(parts) > 1 and are_products and all(map(_is_share, parts))
-    return "mixture" if is_mixture else ""
-
-
-def _is_share(value: Value) -> bool:
-    return 0 <= value.lo <= value.hi <= 1
 
 
 def _of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> Misfit | None:

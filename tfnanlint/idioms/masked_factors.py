@@ -1,15 +1,13 @@
-"""Factors that are 0: whether the factor of a logarithm is 0 where that is -inf, whether one mask
-leaves whole vectors 0, and whether a divisor under a mask is a setting.
+"""Factors that are 0: whether the factor of a logarithm is 0 where that is -inf, and whether one
+mask leaves whole vectors 0.
 """
 
 from __future__ import annotations
 
-import ast
-
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.quantities import factors
 from tfnanlint.idioms.vanishing import counted, falling, picked
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import ADDITIONS, CASTS, FED_TO_LOSSES
 from tfnanlint.values.value import Value
 
@@ -40,7 +38,7 @@ def is_masked_as_a_whole(vector: Value) -> bool:
     apart = made_by(plain(vector), *ADDITIONS)
     if apart is None:
         return any([_has_one_for_a_vector(factor) for factor in factors(vector)])
-    left, right = [factors(apart.value(param)) for param in ("x", "y")]
+    left, right = [factors(part) for part in operands(apart)]
     return any(
         [_is_mask(one) and any([same(plain(one), plain(two)) for two in right]) for one in left]
     )
@@ -68,16 +66,3 @@ def _comes_to_zero(factor: Value) -> bool:
     if factor.kind == "number" or factor.evident or not (factor.known and factor.zero):
         return False
     return not (counted(factor) or falling(factor))
-
-
-def divides_by_setting(division: Site) -> bool:
-    """Whether a divisor is computed from attributes and numbers only (`1.0 - self.rate`): settings,
-    unless they are tensors.
-    """
-    node, divisor = division.args.get("y"), division.value("y")
-    if node is None or divisor.known and divisor.kind not in ("number", "array"):
-        return False
-    names = [inner for inner in ast.walk(node) if isinstance(inner, (ast.Name, ast.Attribute))]
-    return bool(names) and all(
-        isinstance(name, ast.Attribute) or name.id == "self" for name in names
-    )

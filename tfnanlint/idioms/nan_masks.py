@@ -8,9 +8,8 @@ import ast
 from typing import Final
 
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.divisors import is_raised
 from tfnanlint.ops.domains import domains
-from tfnanlint.ops.provenance import Walk, behind, site_behind, widest
+from tfnanlint.ops.provenance import behind, widest
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import NAN_TESTS, NEVER_NAN
 from tfnanlint.values.value import INF, Value
@@ -58,27 +57,6 @@ def is_never_nan(kept: Value, test: str) -> bool:
     if test == "tf.math.is_nan" and _is_infinite_only(kept):
         return True
     return _divides_safely(kept) or _is_inside_domain(kept) or _is_softmax_of_masked(kept)
-
-
-def weakness_of_nan(kept: Value) -> str:
-    """The kind of evidence that a value is NaN, or its gradient, as `kinds` names it: "raised" of
-    quotients by what an epsilon is added to, "xla-only" of an op whose gradient other modes leave
-    out where it is not asked for; empty for others.
-    """
-    maker = plain(widest(plain(kept))).origin
-    if isinstance(maker, Site) and maker.op.masked == "xla":
-        return "xla-only"
-    if made_by(plain(widest(plain(kept))), "tf.divide") is None:
-        return ""
-    walk = Walk(kept, limit=_MOST)
-    for part in walk:
-        site = site_behind(part)
-        if site is None or site.library == "layer":
-            continue
-        if any(domains(site)) and not (site.op.name == "tf.divide" and is_raised(site.value("y"))):
-            return ""
-        walk.enter(site)
-    return "raised" if walk.is_complete else ""
 
 
 def _divides_safely(kept: Value) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tfnanlint.ops.relations.outputs import ending
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, operands
 from tfnanlint.ops.traits import (
     ARITHMETIC,
     CASTS,
@@ -189,10 +189,10 @@ def step(x: Value) -> bool:
     cdf(a) + 1e-6.
     """
     total = made_by(x, *FLOORS)
-    if total is None or not any(total.value(param).lo > 0 for param in ("x", "y")):
+    if total is None or not any(part.lo > 0 for part in operands(total)):
         return False
     minus = made_by(total.value("x"), "tf.subtract") or made_by(total.value("y"), "tf.subtract")
-    curves = [curve(minus.value(param)) for param in ("x", "y")] if minus is not None else [None]
+    curves = [curve(part) for part in operands(minus)] if minus is not None else [None]
     return None not in curves and curves[0].op is curves[1].op
 
 
@@ -201,5 +201,5 @@ def curve(value: Value, depth: int = 6) -> Site | None:
     site = made_by(value, *DISTRIBUTION_FUNCTIONS, *ARITHMETIC) if depth else None
     if site is None or site.op.name in DISTRIBUTION_FUNCTIONS:
         return site
-    moved = [site.value(param) for param in ("x", "y") if not site.value(param).exact]
+    moved = [part for part in operands(site) if not part.exact]
     return curve(moved[0], depth - 1) if len(moved) == 1 else None

@@ -13,9 +13,9 @@ from typing import Final
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import moments
 from tfnanlint.idioms.vanishing import shows_zero
-from tfnanlint.ops.models.variables import VARIABLES, started
+from tfnanlint.ops.models.variables import VARIABLES, begins_at_zero
 from tfnanlint.ops.provenance import behind, widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, complemented, made_by, operands, same
 from tfnanlint.ops.traits import (
     ADDING_UP,
     ADDITIONS,
@@ -158,10 +158,8 @@ def _of_truths(value: Value) -> bool:
 
 def complement(value: Value) -> Site | None:
     """The softmax or sigmoid that a value is 1 minus; None for any other value."""
-    minus = made_by(value, "tf.subtract")
-    if minus is None or not minus.value("x").exact or minus.value("x").lo != 1.0:
-        return None
-    return made_by(plain(minus.value("y")), *PROBABILITIES)
+    probability = complemented(value)
+    return None if probability is None else made_by(plain(probability), *PROBABILITIES)
 
 
 def scale(value: Value, depth: int = 4) -> Site | None:
@@ -172,7 +170,7 @@ def scale(value: Value, depth: int = 4) -> Site | None:
     if site is None or site.op.name in POSITIVE_SCALES:
         return site
     if site.op.name == "tf.multiply" and not same(site.value("x"), site.value("y")):
-        factors = [site.value(param) for param in ("x", "y") if not site.value(param).is_number]
+        factors = [part for part in operands(site) if not part.is_number]
         return scale(factors[0], depth - 1) if len(factors) == 1 else None
     return scale(site.value("x"), depth - 1)
 
@@ -190,7 +188,7 @@ def _of_squares(value: Value, depth: int = 4) -> bool:
     if site is None:
         return False
     if site.op.name in SUM_AND_PRODUCT:
-        parts = [site.value(param) for param in ("x", "y") if not site.value(param).is_number]
+        parts = [part for part in operands(site) if not part.is_number]
         return bool(parts) and all([_of_squares(part, depth - 1) for part in parts])
     return _of_squares(site.value(site.op.main), depth - 1)
 
@@ -224,12 +222,11 @@ def _added_up(value: Value, depth: int = 4) -> bool:
     if site is None:
         return False
     if site.op.name in VARIABLES:
-        begun = started(site)
-        return begun.exact and begun.lo == 0
+        return begins_at_zero(site)
     if site.op.name == "tf.divide":
         return _added_up(site.value("x"), depth - 1)
     if site.op.name in SUM_AND_PRODUCT:
-        return any([_added_up(site.value(param), depth - 1) for param in ("x", "y")])
+        return any([_added_up(part, depth - 1) for part in operands(site)])
     return True
 
 
@@ -271,18 +268,14 @@ def _parts(divisor: Value, depth: int) -> list[Value]:
     if site is None:
         return parts
     if site.op.name == "tf.add":
-        summands = [site.value(param) for param in ("x", "y")]
+        summands = operands(site)
         return (
             parts + [part for one in summands for part in _parts(one, depth - 1)]
             if all([one.nonnegative for one in summands])
             else parts
         )
     if site.op.name == "tf.multiply":
-        scaled = [
-            site.value(other)
-            for param, other in (("x", "y"), ("y", "x"))
-            if site.value(param).is_number and site.value(param).positive
-        ]
+        scaled = [other for part, other in both_orders(site) if part.is_number and part.positive]
         return parts + [part for one in scaled for part in _parts(one, depth - 1)]
     inner = plain(site.value(site.op.main))
     if site.op.name in ("tf.abs", *NORMS):
@@ -418,7 +411,7 @@ def is_union(value: Value, overlap: Value) -> bool:
     """Whether a value is the union of two areas, a + b - i, of which the overlap i is given."""
     total = areas_of_union(value, overlap)
     return total is not None and all(
-        [total.value(param).lo == 0 and shows_zero(total.value(param)) for param in ("x", "y")]
+        [part.lo == 0 and shows_zero(part) for part in operands(total)]
     )
 
 
@@ -427,7 +420,7 @@ def is_free_union(value: Value, overlap: Value) -> bool:
     whose sides are taken as a network gives them.
     """
     total = areas_of_union(value, overlap)
-    parts = [total.value(param) for param in ("x", "y")] if total is not None else []
+    parts = operands(total)
     return any([part.evident and part.lo == -INF and part.hi == INF for part in parts])
 
 
@@ -457,8 +450,7 @@ def is_overlap(division: Site) -> bool:
 def _begins_at_zero(value: Value) -> bool:
     """Whether a value is a variable that begins at 0, as the total and the count of a metric do."""
     variable = made_by(plain(widest(plain(value))), *VARIABLES)
-    begun = started(variable) if variable is not None else None
-    return begun is not None and begun.exact and begun.lo == 0
+    return variable is not None and begins_at_zero(variable)
 
 
 def zero_meant(division: Site) -> bool:

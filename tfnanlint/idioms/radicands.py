@@ -14,12 +14,11 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import differences, moments
 from tfnanlint.idioms.vanishing import handed_in
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, both_orders, made_by, operands
 from tfnanlint.ops.traits import CONTRACTIONS, SQUARES
 from tfnanlint.values.value import INF, Value
 
 _MAX_FACTORS: Final = 8  # that are looked at in one product
-_OTHER_OPERAND: Final = (("x", "y"), ("y", "x"))
 
 
 def difference_under(root: Site) -> Site | None:
@@ -28,9 +27,9 @@ def difference_under(root: Site) -> Site | None:
     """
     value = widest(root.value("x"))
     total = made_by(value, "tf.add")
-    for param, addend in _OTHER_OPERAND if total is not None else ():
-        if total is not None and total.value(addend).is_number:
-            value = total.value(param)
+    for part, addend in both_orders(total):
+        if addend.is_number:
+            value = part
             break
     return made_by(value, "tf.subtract")
 
@@ -88,9 +87,7 @@ def _is_raised_weight(x: Value) -> bool:
     negative has thought of 0.
     """
     total = made_by(x, "tf.add") if x.lo == -INF else None
-    return total is not None and any(
-        total.value(param).lo > 0 and total.value(param).hi < 1 for param in ("x", "y")
-    )
+    return any(part.lo > 0 and part.hi < 1 for part in operands(total))
 
 
 def is_difference_of_squares(x: Value) -> bool:

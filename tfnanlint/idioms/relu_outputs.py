@@ -11,7 +11,7 @@ from typing import Final
 from tfnanlint.ops import traits
 from tfnanlint.ops.frameworks import HANDING_LAYERS
 from tfnanlint.ops.models.variables import VARIABLES
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, operands
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
 
@@ -60,7 +60,7 @@ def closes_residual_block(relu: Site, interpreter: Evaluator, around: Around) ->
         return True
     if not isinstance(total, Site) or total.op.name != "tf.add":
         return False
-    addends = [total.value(param) for param in ("x", "y")]
+    addends = operands(total)
     is_weighed = any(made_by(addend, *VARIABLES) or addend.is_number for addend in addends)
     return not is_weighed and any(_is_output_of_layer(addend) for addend in addends)
 

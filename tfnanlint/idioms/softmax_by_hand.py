@@ -9,7 +9,7 @@ from typing import Final
 
 from tfnanlint.idioms.exponents import exponential_of
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, same
 from tfnanlint.ops.traits import AXIS_INSERTIONS, FLOORS
 from tfnanlint.values.value import NO_CONSTANT, Value
 
@@ -22,9 +22,9 @@ def numerator(value: Value) -> tuple[Site | None, bool]:
     """
     exp = exponential_of(value)
     times = made_by(value, "tf.multiply") if exp is None else None
-    for param, mask in (("x", "y"), ("y", "x")) if times is not None else ():
-        inner = exponential_of(widest(times.value(param)))
-        if inner is not None and times.value(mask).kind in ("tensor", "unknown"):
+    for part, mask in both_orders(times):
+        inner = exponential_of(widest(part))
+        if inner is not None and mask.kind in ("tensor", "unknown"):
             return inner, True
     return exp, False
 
@@ -67,8 +67,8 @@ def _guarded_sum(site: Site) -> Site | None:
     """The sum that a small number is added to, or that is kept at or above one."""
     if site.op.name not in FLOORS:
         return None
-    for param, guard in (("x", "y"), ("y", "x")):
-        total, eps = site.value(param).origin, site.value(guard)
+    for part, eps in both_orders(site):
+        total = part.origin
         is_small = eps.exact and 0 < eps.lo < _LARGEST_EPSILON
         if is_small and isinstance(total, Site) and total.op.name == "tf.reduce_sum":
             return total

@@ -23,13 +23,13 @@ from tfnanlint.ops.frameworks import ANY_WEIGHT
 from tfnanlint.ops.models.variables import (
     VARIABLES,
     CallableObject,
+    begins_at_zero,
     moved_by_training,
-    started,
     starts_at_random,
 )
 from tfnanlint.ops.provenance import Walk, behind, site_behind, widest
 from tfnanlint.ops.relations.picks import chosen
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, complemented, made_by, operands, same
 from tfnanlint.ops.table import ROWS
 from tfnanlint.ops.traits import (
     ADDITIONS,
@@ -37,7 +37,6 @@ from tfnanlint.ops.traits import (
     CEILINGS,
     CLASS_TOTALS,
     CONSTANTS,
-    CONTRACTIONS,
     DENSITIES,
     DISPERSIONS,
     EXTREMES,
@@ -203,9 +202,9 @@ def _mask(value: Value) -> bool:
 def unscaled(value: Value) -> Value:
     """A value without a number that it is multiplied by (`2 * n`)."""
     product = made_by(value, "tf.multiply")
-    for param, scaled in (("x", "y"), ("y", "x")) if product is not None else ():
-        if product.value(param).is_number and product.value(param).const:
-            return plain(product.value(scaled))
+    for part, scaled in both_orders(product):
+        if part.is_number and part.const:
+            return plain(scaled)
     return value
 
 
@@ -246,11 +245,6 @@ def shows_zero(divisor: Value, depth: int = 4) -> bool:
     parts = [part for part in (site.value("x"), site.value("y")) if part.zero or not part.known]
     inner = [shows_zero(part, depth - 1) for part in parts]
     return any(inner) if site.op.name == "tf.multiply" else all(inner) and bool(inner)
-
-
-def _inverted(divisor: Value) -> bool:
-    """Whether a value is the inverse of another one: 0 only where that overflows."""
-    return made_by(divisor, "tf.math.rsqrt", "tf.math.reciprocal") is not None
 
 
 def _quotient_of_scale(divisor: Value) -> bool:
@@ -300,19 +294,19 @@ def running_average(value: Value) -> Value | None:
     if update is not None:
         value = plain(update.value("value"))
     total = made_by(value, "tf.add")
-    for param, average in (("x", "y"), ("y", "x")) if total is not None else ():
-        fresh = made_by(plain(total.value(param)), "tf.multiply")
-        kept = made_by(plain(total.value(average)), "tf.multiply")
+    for part, average in both_orders(total):
+        fresh = made_by(plain(part), "tf.multiply")
+        kept = made_by(plain(average), "tf.multiply")
         if fresh is None or kept is None:
             continue
-        for weight, x in (("x", "y"), ("y", "x")):
-            rest = made_by(plain(fresh.value(weight)), "tf.subtract")
+        for weight, x in both_orders(fresh):
+            rest = made_by(plain(weight), "tf.subtract")
             if (
                 rest is not None
                 and rest.value("x").const == 1
                 and any([_one_weight(rest, kept, one) for one in ("x", "y")])
             ):
-                return fresh.value(x)
+                return x
     return None
 
 
@@ -419,7 +413,7 @@ def _with_counts(value: Value, depth: int = 4) -> bool:
         return (
             site.const("axis", None) == 0 and made_by(plain(site.value("x")), *ONE_HOTS) is not None
         )
-    fits = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
+    fits = both_orders(site)
     if site.op.name == "tf.add":
         return any([beside.lo >= 0 and _with_counts(counts, depth - 1) for counts, beside in fits])
     return any([factor.positive and _with_counts(counts, depth - 1) for counts, factor in fits])
@@ -481,7 +475,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
             or _share_of_ones(site.value("y"))
         )
     if site.op.name == "tf.add" and any(
-        reaches(site.value(param), -1.0) or _cut_off(site.value(param)) for param in ("x", "y")
+        reaches(part, -1.0) or _cut_off(part) for part in operands(site)
     ):
         return True
     if site.op.name in SIZES + SPREADS:
@@ -510,11 +504,9 @@ def _all_of_it(value: Value, depth: int) -> bool:
     """
     share = made_by(value, "tf.divide")
     total = made_by(share.value("y"), "tf.add") if share is not None else None
-    return total is not None and any(
-        same(total.value(one), share.value("x"))
-        and total.value(other).zero
-        and ordinary(total.value(other), depth - 1)
-        for one, other in (("x", "y"), ("y", "x"))
+    return any(
+        same(part, share.value("x")) and other.zero and ordinary(other, depth - 1)
+        for part, other in both_orders(total)
     )
 
 
@@ -575,7 +567,7 @@ def zero_factor(divisor: Value, depth: int = 4) -> bool:
     site = made_by(divisor, "tf.multiply") if depth else None
     if site is None:
         return made_by(divisor, *SUMS) is not None and shows_zero(divisor)
-    return any(zero_factor(site.value(param), depth - 1) for param in ("x", "y"))
+    return any(zero_factor(part, depth - 1) for part in operands(site))
 
 
 def sums_cut_off(divisor: Value) -> bool:
@@ -589,7 +581,7 @@ def sums_cut_off(divisor: Value) -> bool:
 def _of_cut_off(elements: Value, depth: int = 4) -> bool:
     product = made_by(plain(elements), "tf.multiply") if depth else None
     if product is not None:
-        return any(_of_cut_off(product.value(param), depth - 1) for param in ("x", "y"))
+        return any(_of_cut_off(part, depth - 1) for part in operands(product))
     factor = plain(widest(plain(elements)))
     rarely = made_by(factor, *ONE_HOTS, *MAGNITUDES, *UNDERFLOWING, *PROBABILITIES) is not None
     return factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor)
@@ -743,10 +735,10 @@ def drawn_below_zero(value: Value, depth: int = 6) -> bool:
         return False
     if site.op.name in SUM_AND_PRODUCT:
         return any(
-            site.value(number).is_number
-            and 0 < site.value(number).lo <= (_GUARD if site.op.name == "tf.add" else INF)
-            and drawn_below_zero(site.value(drawn), depth - 1)
-            for number, drawn in (("x", "y"), ("y", "x"))
+            number.is_number
+            and 0 < number.lo <= (_GUARD if site.op.name == "tf.add" else INF)
+            and drawn_below_zero(drawn, depth - 1)
+            for number, drawn in both_orders(site)
         )
     if not site.op.starts:
         return is_random(site.op.name) and _centred(site)
@@ -769,8 +761,7 @@ def trained_from_zero(value: Value) -> bool:
     site = plain(value).origin
     if not isinstance(site, Site) or not site.op.starts or not moved_by_training(site):
         return False
-    start = started(site)
-    return start.known and start.lo == start.hi == 0
+    return begins_at_zero(site)
 
 
 def made_by_keras(value: Value) -> bool:
@@ -814,7 +805,7 @@ def _drawn(divisor: Value, depth: int = 6) -> int:
             else _drawn(x, depth - 1) + _drawn(y, depth - 1)
         )
     if name == "tf.multiply":
-        parts = [_drawn(site.value(param), depth - 1) for param in ("x", "y")]
+        parts = [_drawn(part, depth - 1) for part in operands(site)]
         return min(parts)
     if name in CONSTANTS:
         return _drawn(site.value("x"), depth - 1)
@@ -842,8 +833,8 @@ def has_ones(total: Site) -> bool:
     diagonal a number was put: none of them is 0.
     """
     plus = made_by(total.value("x"), "tf.add")
-    for unit, summand in (("x", "y"), ("y", "x")) if plus is not None else ():
-        if made_by(plus.value(unit), "tf.eye") is not None and plus.value(summand).nonnegative:
+    for unit, summand in both_orders(plus):
+        if made_by(unit, "tf.eye") is not None and summand.nonnegative:
             return True
     if is_kernel_matrix(total.value("x")):
         return True
@@ -899,7 +890,7 @@ def _is_marked(value: Value, depth: int = 4) -> bool:
         return isinstance(parts, tuple) and any(
             part.known and part.lo > 0 or _is_marked(part, depth - 1) for part in parts
         )
-    ways = [(site.value(one), site.value(other)) for one, other in (("x", "y"), ("y", "x"))]
+    ways = both_orders(site)
     if site.op.name == "tf.multiply":
         return any(by.lo > 0 and _is_marked(part, depth - 1) for part, by in ways)
     return any(_is_marked(part, depth - 1) and (by.lo >= 0 or not by.evident) for part, by in ways)
@@ -914,29 +905,17 @@ def _of_free_exponents(value: Value) -> bool:
     return exponential is not None and _is_free(exponential)
 
 
-def is_total_of_modulation(value: Value) -> bool:
-    """Whether a value is the sum of powers of the complements of probabilities, as they weigh a
-    focal loss: every prediction would have to be right and to round to 1.
-    """
-    total = made_by(plain(value), *TOTALS)
-    return total is not None and _of_modulating_factors(total.value("x"))
-
-
 def _of_modulating_factors(value: Value) -> bool:
     """Whether elements are powers of the complements of probabilities, or products with such."""
     factors = made_by(plain(value), "tf.multiply")
     if factors is not None:
-        parts = [factors.value(param) for param in ("x", "y")]
+        parts = operands(factors)
         return any(_of_modulating_factors(part) for part in parts)
     power = made_by(plain(value), *POWERS)
     if power is None or not power.value("y").lo > 0:
         return False
-    complement = made_by(plain(power.value("x")), "tf.subtract")
-    return (
-        complement is not None
-        and complement.value("x").const == 1
-        and _of_probabilities(complement.value("y"))
-    )
+    probability = complemented(plain(power.value("x")))
+    return probability is not None and _of_probabilities(probability)
 
 
 def _of_probabilities(value: Value) -> bool:
@@ -959,31 +938,12 @@ def _is_free(site: Site) -> bool:
     return made_by(plain(site.value(site.op.main)), *MATRIX_PRODUCTS) is not None
 
 
-def is_product_of_weights(value: Value) -> bool:
-    """Whether a value is a matrix product of exponentials and of magnitudes of weights that start
-    with random numbers: all of either would have to vanish.
-    """
-    product = made_by(plain(value), *CONTRACTIONS)
-    if product is None or product.op.name == "tf.reduce_sum":
-        return False
-    factors = [product.value(param) for param in ("x", "y") if product.given(param)]
-    return len(factors) == 2 and all(_never_all_zero(factor) for factor in factors)
-
-
-def _never_all_zero(factor: Value) -> bool:
-    """Whether a factor is an exponential of a weight, or made of one that starts at random."""
-    factor = plain(factor)
-    turned = made_by(factor, "tf.transpose")
-    factor = factor if turned is None else plain(turned.value("x"))
-    return _is_exponential(factor) or random_weight(factor)
-
-
 def is_lifted_by_exponential(value: Value) -> bool:
     """Whether something nonnegative is added to an exponential, clipped or not, as a variance of
     outputs to that of a bias: the one would have to be 0 and the other one to underflow.
     """
     total = made_by(plain(value), "tf.add")
-    parts = [total.value(param) for param in ("x", "y")] if total is not None else []
+    parts = operands(total)
     return all([part.lo >= 0 for part in parts]) and any([_is_exponential(part) for part in parts])
 
 
@@ -1004,7 +964,7 @@ def _lifted(value: Value) -> bool:
     a sum of nothing.
     """
     total = made_by(value, "tf.add")
-    for part in [total.value(param) for param in ("x", "y")] if total is not None else ():
+    for part in operands(total):
         listed = made_by(part, *CONSTANTS)
         if (
             part.lo == 0 < part.hi <= _SMALL
@@ -1120,12 +1080,7 @@ def falling(value: Value, depth: int = 8) -> bool:
         base, exponent = site.value("x"), site.value("y")
         return exponent.hi < 0 or exponent.lo > 0 and falling(base, depth - 1)
     if site.op.name in MASKINGS:
-        return all(
-            [
-                site.value(param).positive or falling(site.value(param), depth - 1)
-                for param in ("x", "y")
-            ]
-        )
+        return all([part.positive or falling(part, depth - 1) for part in operands(site)])
     if site.op.name == "tf.divide":
         return site.value("x").positive or falling(site.value("x"), depth - 1)
     return site.op.name == "tf.math.reciprocal" or falling(site.value("x"), depth - 1)
@@ -1136,9 +1091,9 @@ def _cut_off(value: Value) -> bool:
     over, in its last steps 1.
     """
     scaled = made_by(value, "tf.multiply") if value.hi <= 0 else None
-    return scaled is not None and any(
-        scaled.value(param).exact and made_by(plain(scaled.value(other)), *CEILINGS) is not None
-        for param, other in (("x", "y"), ("y", "x"))
+    return any(
+        part.exact and made_by(plain(other), *CEILINGS) is not None
+        for part, other in both_orders(scaled)
     )
 
 
@@ -1162,7 +1117,6 @@ _LEFT_OPEN: tuple[Callable[[Value], bool], ...] = (
     _on_a_kernel,
     _of_several_draws,
     _scale,
-    _inverted,
     _decayed,
     _quotient_of_scale,
     _sum_above_zero,

@@ -15,7 +15,6 @@ from tfnanlint.values.value import Value
 _TELLING: Final[tuple[Callable[[Site, Value, Evaluator, Around], str], ...]] = (
     lambda division, divisor, interpreter, around: data_masks.weakness_of_total(division, divisor),
     lambda division, divisor, interpreter, around: divisors.weakness_of_size(divisor),
-    lambda division, divisor, interpreter, around: divisors.weakness_of_shares(divisor),
     lambda division, divisor, interpreter, around: confusion_counts.weakness_of_counter(divisor),
     lambda division, divisor, interpreter, around: trained_weights.weakness_of_sum(divisor),
     lambda division, divisor, *here: layer_outputs.weakness_of_length(divisor, *here),

@@ -40,52 +40,16 @@ def is_computed_with_weights(
     return site.differentiated is Differentiated.YES
 
 
-def weakness_of_data(site: Site, value: Value) -> str:
-    """The kind of evidence that exponents are large, as `kinds` names it: "exponentials-of-data"
-    where no gradient is taken and no weights stand behind them; empty for others.
-    """
-    if site.differentiated is not Differentiated.NO or has_weights(value, evident=False):
-        return ""
-    return "exponentials-of-data" if _is_seen(value) else ""
-
-
-def _is_seen(value: Value) -> bool:
-    """Whether all that a value is computed from is known or given by a library: what another call
-    gives, `model(x)`, may come from weights.
-    """
-    walk = Walk(value, limit=_MAX_VALUES)
-    for part in walk:
-        origin = part.origin
-        if isinstance(origin, Site):
-            walk.enter(origin)
-        elif not part.known and not (isinstance(origin, Note) and origin.given):
-            return False
-    return walk.is_complete
-
-
-def weakness_of_callers(site: Site, value: Value, interpreter: Engine) -> str:
-    """The kind of evidence that weights become NaN, as `kinds` names it: "no-weights" in a function
-    that the program calls, where nothing shows a gradient, and no weights stand behind the value;
-    empty for others.
-    """
-    function = site.point.scope.function if site.point is not None else None
-    if function is None or site.differentiated is not Differentiated.UNKNOWN:
-        return ""
-    if has_weights(value, evident=False) or not has_weights(value):
-        return ""
-    return "no-weights" if interpreter.call_sites(function) else ""
-
-
-def has_weights(value: Value, evident: bool = True) -> bool:
-    """Whether a layer or variable stands in the origin of a value, or with `evident` what evidently
-    is any number; the elements of gradients do not count.
+def has_weights(value: Value) -> bool:
+    """Whether a layer or variable stands in the origin of a value, or what evidently is any number;
+    the elements of gradients do not count.
     """
     walk = Walk(value, limit=_MAX_VALUES)
     for operand in walk:
         origin = operand.origin
         if not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS:
             continue
-        if evident and operand.evident:
+        if operand.evident:
             return True
         if origin.op.name in VARIABLES or _is_by_leaf(origin):
             return True

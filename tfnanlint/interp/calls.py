@@ -232,12 +232,9 @@ def returned(ev: Evaluator, scope: Scope, live: bool) -> Value:
             values.append(ev.evaluate(node, Point(scope, time)))
     if not values:
         return number(None)
-    result = ev.joined(values)
-    return (
-        ev.element(result, 0)
-        if scope.function is not None and "custom_gradient" in scope.function.decorators
-        else result
-    )
+    result, function = ev.joined(values), scope.function
+    is_pair = function is not None and function.defines_gradient
+    return ev.element(result, 0) if is_pair else result
 
 
 def activation(ev: Evaluator, function: Function) -> Scope:

@@ -70,9 +70,11 @@ CALL_METHODS: Final = frozenset(("call", "__call__"))
 FLAGS: Final = "FLAGS"
 # Decorators that make a graph of a function.
 GRAPH_DECORATORS: Final = frozenset(("function", "defun", "tf_function"))
+# The decorator of a function that gives, beside its result, the function of its gradient.
+CUSTOM_GRADIENT: Final = "custom_gradient"
 # Decorators of libraries that hand the function on.
 TRANSPARENT: Final = frozenset(
-    "function staticmethod classmethod property cached_property custom_gradient "
+    f"{CUSTOM_GRADIENT} function staticmethod classmethod property cached_property "
     "abstractmethod override lru_cache cache defun tf_export keras_export configurable "
     "register_keras_serializable wraps recompute_grad do_not_convert experimental deprecated "
     "jit tf_function check_shapes inherit_check_shapes typechecked beartype "

@@ -41,7 +41,10 @@ class Op:
     that is the shape of the result: `dims` of tf.fill. `flattening` holds the spellings whose
     result has one axis: np.ravel, which is tf.reshape. `of_arrays` holds the spellings that give
     an array where they are given one: keras.utils.normalize. `rank` is how many axes the output of
-    a layer has, where its kind says so: 4 of Conv2D.
+    a layer has, where its kind says so: 4 of Conv2D. `promotes` says what NumPy and Keras make of
+    whole numbers and truth values where TensorFlow leaves them as they are: "floats", at least
+    where they are not rounded, or "wider" ones; "floats, as the row says" where `gives` tells the
+    dtype.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Op:
     flattening: tuple[str, ...] = ()
     of_arrays: tuple[str, ...] = ()
     rank: int = 0
+    promotes: str = ""
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

@@ -327,6 +327,29 @@ def made_by(value: Value, *names: str, aligned: bool = False) -> Site | None:
     return None
 
 
+def operands(site: Site | None) -> tuple[Value, ...]:
+    """What arrives at `x` and `y` of an op application; nothing for None."""
+    return () if site is None else (site.value("x"), site.value("y"))
+
+
+def both_orders(site: Site | None) -> tuple[tuple[Value, Value], ...]:
+    """The operands of an op application, each with the one beside it: `(x, y), (y, x)`; nothing for
+    None.
+    """
+    if site is None:
+        return ()
+    x, y = site.value("x"), site.value("y")
+    return (x, y), (y, x)
+
+
+def complemented(value: Value) -> Value | None:
+    """The `p` of `1 - p`; None for any other value."""
+    difference = made_by(value, "tf.subtract")
+    whole = difference.value("x") if difference is not None else None
+    is_one = whole is not None and whole.exact and whole.lo == 1
+    return difference.value("y") if difference is not None and is_one else None
+
+
 def part_of(value: Value, index: int, *names: str) -> Site | None:
     """The op application among `names` of whose results `value` is the one at `index`
     (`mean, variance = tf.nn.moments(x)`).

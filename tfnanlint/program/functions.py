@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tfnanlint.conventions.roles import registers
 from tfnanlint.ops.families.arrays import cast
-from tfnanlint.ops.frameworks import TRANSPARENT
+from tfnanlint.ops.frameworks import CUSTOM_GRADIENT, TRANSPARENT
 from tfnanlint.ops.table import SYNONYMS, Op
 from tfnanlint.program.attributes import SETTING, Spelled, assigned_attributes, sets, spelled_names
 from tfnanlint.program.decorators import decorator_leaf, given_back, hands_on
@@ -125,6 +125,13 @@ class Function:
     def bound(self) -> bool:
         """Whether calling it through an instance passes the instance first."""
         return self.owner is not None and "staticmethod" not in self.decorators
+
+    @property
+    def defines_gradient(self) -> bool:
+        """Whether it is one of `@tf.custom_gradient`: it gives its result and a function, whose
+        results are the gradient.
+        """
+        return CUSTOM_GRADIENT in self.decorators
 
     @property
     def transparent(self) -> bool:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-from tfnanlint.ops.frameworks import GRAPH_DECORATORS, TRAINING_CALLS
+from tfnanlint.ops.frameworks import CUSTOM_GRADIENT, GRAPH_DECORATORS, TRAINING_CALLS
 from tfnanlint.project.outline_entries import Definition, Import, Use
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import blocks_of, nodes_in
@@ -25,8 +25,8 @@ _SIMPLE: Final = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.Return))
 _COMPOUND: Final = frozenset((ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith))
 # Decorators that neither keep a function for others nor call it.
 _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | frozenset(
-    "staticmethod classmethod property cached_property abstractmethod override lru_cache "
-    "cache wraps setter recompute_grad custom_gradient".split()
+    f"{CUSTOM_GRADIENT} staticmethod classmethod property cached_property abstractmethod "
+    "override lru_cache cache wraps setter recompute_grad".split()
 )
 # Calls that find a module, or what stands in one, by a name that is computed.
 _MODULE_FINDERS: Final = frozenset("import_module __import__ load_source".split())

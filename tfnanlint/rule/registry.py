@@ -41,6 +41,7 @@ from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
 from tfnanlint.ops.frameworks import (
     BEFORE_XLA,
+    CUSTOM_GRADIENT,
     GRAPH_NAMES,
     SUMMARIES,
     TRAINING_METHODS,
@@ -49,6 +50,7 @@ from tfnanlint.ops.frameworks import (
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
 from tfnanlint.ops.traits import CLIPS
+from tfnanlint.program.decorators import decorator_leaf
 from tfnanlint.program.scope import Point
 from tfnanlint.rewrite.availability import Named, Naming, Outside, Reach, argument
 from tfnanlint.rewrite.epsilons import epsilon, survives, under_power
@@ -722,13 +724,13 @@ class Context:
 
     def _has_gradient_elsewhere(self, function: ast.FunctionDef) -> bool:
         """Whether the file has a function of the same name with `@tf.custom_gradient`."""
-        if "custom_gradient" not in self.source.names:
+        if CUSTOM_GRADIENT not in self.source.names:
             return False
         return any(
             node.name == function.name and node is not function
             for node in self.source.tree.body
             if isinstance(node, ast.FunctionDef)
-            and any(leaf(decorator) == "custom_gradient" for decorator in node.decorator_list)
+            and any(decorator_leaf(one) == CUSTOM_GRADIENT for one in node.decorator_list)
         )
 
     def _is_shown(self, site: Site) -> bool:

@@ -87,6 +87,7 @@ op(
     needs={"y": "nonzero"},
     masked="all",
     reference="tf.divide(x, y)",
+    promotes="floats, as the row says",
 )
 op(
     "tf.negative",

@@ -341,24 +341,24 @@ _method_passes(
     "swapaxes repeat take to_dense set_shape toarray"
 )
 _method_passes("flatten ravel", flattening=True)
-for _name, _target, _params in (
-    ("sum", "tf.reduce_sum", "axis dtype keepdims"),
-    ("mean", "tf.reduce_mean", "axis dtype keepdims"),
-    ("max", "tf.reduce_max", "axis keepdims"),
-    ("min", "tf.reduce_min", "axis keepdims"),
-    ("prod", "tf.reduce_prod", "axis keepdims"),
-    ("std", "tf.math.reduce_std", "axis keepdims"),
-    ("var", "tf.math.reduce_variance", "axis keepdims"),
-    ("any", "tf.reduce_any", "axis keepdims"),
-    ("all", "tf.reduce_all", "axis keepdims"),
-    ("argmax", "tf.argmax", "axis"),
-    ("argmin", "tf.argmin", "axis"),
-    ("dot", "tf.matmul", "y"),
-    ("cumsum", "tf.cumsum", "axis"),
-    ("cumprod", "tf.math.cumprod", "axis"),
-    ("astype", "tf.cast", "dtype copy"),
+for _name, _target, _params, _promotes in (
+    ("sum", "tf.reduce_sum", "axis dtype keepdims", "wider"),
+    ("mean", "tf.reduce_mean", "axis dtype keepdims", "floats"),
+    ("max", "tf.reduce_max", "axis keepdims", ""),
+    ("min", "tf.reduce_min", "axis keepdims", ""),
+    ("prod", "tf.reduce_prod", "axis keepdims", "wider"),
+    ("std", "tf.math.reduce_std", "axis keepdims", "floats"),
+    ("var", "tf.math.reduce_variance", "axis keepdims", "floats"),
+    ("any", "tf.reduce_any", "axis keepdims", ""),
+    ("all", "tf.reduce_all", "axis keepdims", ""),
+    ("argmax", "tf.argmax", "axis", ""),
+    ("argmin", "tf.argmin", "axis", ""),
+    ("dot", "tf.matmul", "y", ""),
+    ("cumsum", "tf.cumsum", "axis", "wider"),
+    ("cumprod", "tf.math.cumprod", "axis", "wider"),
+    ("astype", "tf.cast", "dtype copy", ""),
 ):
-    method(_name, _target, _params)
+    method(_name, _target, _params, promotes=_promotes)
 op("method.get_shape", "", "self *rest", dimensions, untested="a method; tf.shape is tested")
 op(
     "method.size",

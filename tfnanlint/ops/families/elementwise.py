@@ -104,6 +104,7 @@ row(
     more="K.exp",
     masked="all",
     gradient="infinite where the result overflows",
+    promotes="floats",
 )
 row(
     "expm1",
@@ -111,8 +112,17 @@ row(
     top=False,
     masked="all",
     gradient="infinite where the result overflows",
+    promotes="floats",
 )
-row("log", _logarithm(t.log), top=False, more="K.log", derivative=(1.0, -1.0), **LOG)
+row(
+    "log",
+    _logarithm(t.log),
+    top=False,
+    more="K.log",
+    derivative=(1.0, -1.0),
+    promotes="floats",
+    **LOG,
+)
 row(
     "log1p",
     t.unary(c.log1p),
@@ -120,18 +130,26 @@ row(
     needs={"x": "above -1"},
     gradient="infinite at -1",
     masked="all",
+    promotes="floats",
 )
-own("ops.exp2", t.unary(c.exp2), masked="all", gradient="infinite where the result overflows")
-own("ops.log2", _logarithm(c.log2), **LOG)
-own("ops.log10", _logarithm(c.log10), **LOG)
-own("ops.logaddexp", t.binary(c.logaddexp), params="x y")
-own("ops.logaddexp2", t.binary(c.logaddexp2), params="x y")
+own(
+    "ops.exp2",
+    t.unary(c.exp2),
+    masked="all",
+    gradient="infinite where the result overflows",
+    promotes="floats",
+)
+own("ops.log2", _logarithm(c.log2), promotes="floats", **LOG)
+own("ops.log10", _logarithm(c.log10), promotes="floats", **LOG)
+own("ops.logaddexp", t.binary(c.logaddexp), params="x y", promotes="floats")
+own("ops.logaddexp2", t.binary(c.logaddexp2), params="x y", promotes="floats")
 row(
     "sigmoid",
     t.unary(c.sigmoid),
     np="",
     reaches=(1.0,),
     more="tf.nn.sigmoid K.sigmoid keras.activations.sigmoid",
+    promotes="floats",
 )
 row(
     "softplus",
@@ -139,6 +157,7 @@ row(
     top=None,
     np="",
     more="tf.nn.softplus K.softplus keras.activations.softplus",
+    promotes="floats",
 )
 row(
     "log_sigmoid",
@@ -147,8 +166,15 @@ row(
     np="",
     raw="",
     more="keras.activations.log_sigmoid",
+    promotes="floats",
 )
-row("tanh", t.unary(c.tanh), reaches=(-1.0, 1.0), more="tf.nn.tanh K.tanh keras.activations.tanh")
+row(
+    "tanh",
+    t.unary(c.tanh),
+    reaches=(-1.0, 1.0),
+    more="tf.nn.tanh K.tanh keras.activations.tanh",
+    promotes="floats",
+)
 
 # Powers and roots
 
@@ -168,6 +194,7 @@ row(
     gradient="infinite at 0",
     masked="xla",
     derivative=(0.5, -0.5),
+    promotes="floats",
 )
 op(
     "K.sqrt",
@@ -188,6 +215,7 @@ row(
     gradient="infinite near 0",
     masked="xla",
     derivative=(0.5, -1.5),
+    promotes="floats",
 )
 row("square", t.unary(t.square), more="K.square")
 
@@ -223,6 +251,7 @@ row(
     gradient="infinite near 0",
     masked="xla",
     derivative=(1.0, -2.0),
+    promotes="floats, as the row says",
 )
 row(
     "reciprocal_no_nan",
@@ -252,6 +281,7 @@ own(
     masked="all",
     recasts=True,
     reference="tnp.cbrt(x)",
+    promotes="floats",
 )
 row(
     "squared_difference",
@@ -262,7 +292,14 @@ row(
     np="",
     raw="SquaredDifference",
 )
-own("ops.hypot", t.binary(c.hypot), params="x y", gradient="NaN at (0, 0)", masked="all")
+own(
+    "ops.hypot",
+    t.binary(c.hypot),
+    params="x y",
+    gradient="NaN at (0, 0)",
+    masked="all",
+    promotes="floats",
+)
 
 # Sign, rounding, remainder
 
@@ -275,9 +312,9 @@ row(
     more="K.abs builtins.abs operator.abs",
 )
 row("sign", t.unary(c.sign), reaches=(-1.0, 0.0, 1.0), more="K.sign")
-row("floor", t.unary(c.floor))
-row("ceil", t.unary(c.ceil), top=False)
-row("round", t.unary(c.nearest), np="round around", more="K.round")
+row("floor", t.unary(c.floor), promotes="floats")
+row("ceil", t.unary(c.ceil), top=False, promotes="floats")
+row("round", t.unary(c.nearest), np="round around", more="K.round", promotes="floats")
 row("rint", t.unary(c.nearest), top=False, ops="", np="")
 op("ops.trunc", "np.trunc np.fix tnp.fix", "x", t.unary(c.truncated), reference="ops.trunc(x)")
 
@@ -333,9 +370,9 @@ op(
 
 # Trigonometry
 
-row("sin", t.unary(c.wave), more="K.sin")
-row("cos", t.unary(c.cosine), more="K.cos")
-row("tan", t.unary(c.tan))
+row("sin", t.unary(c.wave), more="K.sin", promotes="floats")
+row("cos", t.unary(c.cosine), more="K.cos", promotes="floats")
+row("tan", t.unary(c.tan), promotes="floats")
 row(
     "asin",
     t.unary(c.asin),
@@ -344,6 +381,7 @@ row(
     needs={"x": "inside (-1, 1)"},
     masked="all",
     gradient="infinite at -1 and 1",
+    promotes="floats",
 )
 row(
     "acos",
@@ -353,8 +391,9 @@ row(
     needs={"x": "inside (-1, 1)"},
     masked="all",
     gradient="infinite at -1 and 1",
+    promotes="floats",
 )
-row("atan", t.unary(c.atan), ops="arctan", np="arctan")
+row("atan", t.unary(c.atan), ops="arctan", np="arctan", promotes="floats")
 row(
     "atan2",
     t.binary(c.atan2, "y", "x"),
@@ -365,10 +404,23 @@ row(
     masked="all",
     gradient="NaN at (0, 0)",
     positions={"ops.arctan2": ("y", "x"), "np.arctan2": ("y", "x"), "tnp.arctan2": ("y", "x")},
+    promotes="floats",
 )
-row("sinh", t.unary(c.sinh), masked="all", gradient="infinite where the result overflows")
-row("cosh", t.unary(c.cosh), masked="all", gradient="infinite where the result overflows")
-row("asinh", t.unary(c.asinh), ops="arcsinh", np="arcsinh")
+row(
+    "sinh",
+    t.unary(c.sinh),
+    masked="all",
+    gradient="infinite where the result overflows",
+    promotes="floats",
+)
+row(
+    "cosh",
+    t.unary(c.cosh),
+    masked="all",
+    gradient="infinite where the result overflows",
+    promotes="floats",
+)
+row("asinh", t.unary(c.asinh), ops="arcsinh", np="arcsinh", promotes="floats")
 row(
     "acosh",
     t.unary(c.acosh),
@@ -377,6 +429,7 @@ row(
     needs={"x": "above 1"},
     gradient="infinite at 1",
     masked="all",
+    promotes="floats",
 )
 row(
     "atanh",
@@ -386,8 +439,16 @@ row(
     needs={"x": "inside (-1, 1)"},
     masked="all",
     gradient="infinite at -1 and 1",
+    promotes="floats",
 )
-own("ops.sinc", t.unary(c.sinc), reference="tnp.sinc(x)", gradient="NaN at 0", masked="all")
+own(
+    "ops.sinc",
+    t.unary(c.sinc),
+    reference="tnp.sinc(x)",
+    gradient="NaN at 0",
+    masked="all",
+    promotes="floats",
+)
 
 
 def _scaled(factor: float) -> t.Function:
@@ -399,7 +460,7 @@ def _scaled(factor: float) -> t.Function:
     return give
 
 
-own("ops.deg2rad", t.unary(_scaled(math.pi / 180)), reference="tnp.deg2rad(x)")
+own("ops.deg2rad", t.unary(_scaled(math.pi / 180)), reference="tnp.deg2rad(x)", promotes="floats")
 _turned = t.unary(_scaled(180 / math.pi))
 
 
@@ -414,7 +475,7 @@ def _degrees(site: Site) -> Value:
     )
 
 
-own("ops.rad2deg", _degrees, reference="tnp.rad2deg(x)")
+own("ops.rad2deg", _degrees, reference="tnp.rad2deg(x)", promotes="floats")
 
 # Choices and clipping
 
@@ -621,7 +682,7 @@ op(
 
 # Special functions
 
-row("erf", t.unary(c.erf), top=False, reaches=(-1.0, 1.0), np="")
+row("erf", t.unary(c.erf), top=False, reaches=(-1.0, 1.0), np="", promotes="floats")
 row("erfc", t.unary(c.erfc), top=False, np="")
 row(
     "erfinv",

@@ -217,6 +217,7 @@ op(
     "x name",
     lambda site: total(site.value("x")),
     reference="tf.linalg.trace(hankel(x))",
+    promotes="wider",
 )
 op(
     "tf.linalg.expm",

@@ -60,6 +60,7 @@ op(
     _softmax,
     reaches=(1.0,),
     reference="tf.nn.softmax(logits)",
+    promotes="floats",
 )
 op(
     "tf.nn.log_softmax",
@@ -67,6 +68,7 @@ op(
     "logits axis name",
     t.unary(log_softmax),
     reference="tf.nn.log_softmax(logits)",
+    promotes="floats",
 )
 
 

@@ -624,6 +624,7 @@ op(
     AXES,
     _sum,
     reference="tf.reduce_sum(x, -1)",
+    promotes="wider",
 )
 op(
     "tf.reduce_mean",
@@ -633,6 +634,7 @@ op(
     _mean,
     needs={"x": "not empty"},
     reference="tf.reduce_mean(x, -1)",
+    promotes="floats",
 )
 op(
     "tf.reduce_max",
@@ -656,6 +658,7 @@ op(
     "x axis keepdims",
     _extreme,
     untested="tf.reduce_max has the same bounds",
+    promotes="floats",
 )
 op(
     "tf.reduce_prod",
@@ -663,6 +666,7 @@ op(
     AXES,
     _product,
     reference="tf.reduce_prod(x, -1)",
+    promotes="wider",
 )
 op(
     "tf.reduce_logsumexp",
@@ -671,6 +675,7 @@ op(
     _logsumexp,
     reference="tf.reduce_logsumexp(x, -1)",
     gradient="NaN where all elements are -Inf",
+    promotes="floats",
 )
 
 # Spreads and norms
@@ -681,6 +686,7 @@ op(
     AXES,
     _variance,
     reference="tf.math.reduce_variance(x, -1)",
+    promotes="floats",
 )
 op(
     "tf.math.reduce_std",
@@ -690,6 +696,7 @@ op(
     gradient="NaN where all elements are equal",
     masked="xla",
     reference="tf.math.reduce_std(x, -1)",
+    promotes="floats",
 )
 op(
     "tf.nn.moments",
@@ -730,6 +737,7 @@ op(
     gradient="NaN where all elements are 0",
     masked="xla",
     reference="tf.norm(x, axis=-1)",
+    promotes="floats",
 )
 op(
     "tf.math.reduce_euclidean_norm",
@@ -755,6 +763,7 @@ op(
     masked="xla",
     of_arrays=("keras.utils.normalize",),
     untested="keras adds axes of its own; tf.math.l2_normalize is tested",
+    promotes="floats",
 )
 op(
     "tf.linalg.normalize",
@@ -815,6 +824,7 @@ op(
     "x axis exclusive reverse name",
     _cumsum,
     reference="tf.cumsum(x, -1)",
+    promotes="wider",
 )
 op(
     "tf.math.cumprod",
@@ -823,6 +833,7 @@ op(
     _cumprod,
     gradient="finite but wrong where a factor is 0",
     reference="tf.math.cumprod(x, -1)",
+    promotes="wider",
 )
 
 

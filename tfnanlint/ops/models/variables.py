@@ -108,6 +108,12 @@ def _is_draw(name: str) -> bool:
     return name.startswith(_DRAWS) or is_random_initializer(name.rpartition(".")[2])
 
 
+def begins_at_zero(variable: Site) -> bool:
+    """Whether a variable holds 0 before anything is assigned to it."""
+    begun = started(variable)
+    return begun.exact and begun.lo == 0
+
+
 def starts_at_zero(initializer: Value) -> bool:
     """Whether an initializer, its class or its name makes zeros."""
     described = _described(initializer)

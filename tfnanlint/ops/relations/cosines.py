@@ -14,7 +14,7 @@ from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, one_axis
 from tfnanlint.ops.relations.magnitudes import outweighs_underflow, square_of
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, same
 from tfnanlint.ops.traits import (
     AXIS_LAYOUTS,
     CONTRACTIONS,
@@ -97,9 +97,9 @@ def _not_above(value: Value, names: tuple[str, ...], depth: int = _DEPTH) -> Ite
     if producer is not None and producer.op.name in names:
         yield producer
     elif producer is not None:
-        for param, operand in (("x", "y"), ("y", "x")):
-            if producer.op.name == "tf.maximum" or producer.value(operand).lo >= 0:
-                yield from _not_above(producer.value(param), names, depth - 1)
+        for part, operand in both_orders(producer):
+            if producer.op.name == "tf.maximum" or operand.lo >= 0:
+                yield from _not_above(part, names, depth - 1)
 
 
 def _is_along(norm: Site, inner: Site) -> bool:

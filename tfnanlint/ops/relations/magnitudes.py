@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.relations.counts import axis_of, one_axis
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, both_orders, made_by, same
 from tfnanlint.ops.traits import EUCLIDEAN, FLOORS, LINEAR, NEGATIONS, SQUARES
 from tfnanlint.values.value import (
     FLOATS,
@@ -89,10 +89,10 @@ def unit_of(value: Value) -> Site | None:
         norm = producer.value("y")
         is_large = norm.lo > 0 and outweighs_underflow(norm.lo**2, value.dtype)
         return norm_of(norm, producer.value("x")) if is_large else None
-    for param, factor in (("x", "y"), ("y", "x")):
-        root = made_by(producer.value(param), "tf.math.rsqrt", aligned=True)
+    for part, factor in both_orders(producer):
+        root = made_by(part, "tf.math.rsqrt", aligned=True)
         if root is not None and outweighs_underflow(root.value("x").lo, value.dtype):
-            return squares_of(root.value("x"), producer.value(factor))
+            return squares_of(root.value("x"), factor)
     return None
 
 
@@ -158,9 +158,9 @@ def _larger(producer: Site, x: Value, search: object, depth: int) -> Site | None
     """Of what something is added to that is not negative, or what something else replaces where
     that is larger.
     """
-    for param, operand in (("x", "y"), ("y", "x")):
-        if producer.op.name == "tf.maximum" or producer.value(operand).lo >= 0:
-            inner = search(producer.value(param), x, depth - 1)  # type: ignore[operator]
+    for part, operand in both_orders(producer):
+        if producer.op.name == "tf.maximum" or operand.lo >= 0:
+            inner = search(part, x, depth - 1)  # type: ignore[operator]
             if inner is not None:
                 return inner
     return None
@@ -199,9 +199,9 @@ def _extreme_of(divisor: Value, x: Value, depth: int) -> bool:
     if producer.op.name in FLOORS:
         return any(
             [
-                _extreme_of(producer.value(param), x, depth - 1)
-                for param, other in (("x", "y"), ("y", "x"))
-                if producer.op.name == "tf.maximum" or producer.value(other).lo >= 0
+                _extreme_of(part, x, depth - 1)
+                for part, other in both_orders(producer)
+                if producer.op.name == "tf.maximum" or other.lo >= 0
             ]
         )
     if producer.op.name == "tf.abs":
@@ -218,11 +218,7 @@ def _holds_square(value: Value, x: Value, depth: int) -> bool:
     if total is None or depth == 0:
         return square_of(value, x)
     return any(
-        [
-            _holds_square(total.value(param), x, depth - 1)
-            for param, other in (("x", "y"), ("y", "x"))
-            if total.value(other).lo >= 0
-        ]
+        [_holds_square(part, x, depth - 1) for part, other in both_orders(total) if other.lo >= 0]
     )
 
 

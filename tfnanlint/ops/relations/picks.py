@@ -5,7 +5,7 @@ where the index is out of range.
 from __future__ import annotations
 
 from tfnanlint.ops.relations.counts import axis_of
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, both_orders, made_by
 from tfnanlint.ops.traits import CASTS, ONE_HOTS
 from tfnanlint.values.value import NO_CONSTANT, Value
 
@@ -13,8 +13,8 @@ from tfnanlint.values.value import NO_CONSTANT, Value
 def chosen(reduction: Site, aligned: bool = True) -> tuple[Value, Site] | None:
     """Of what a reduction picks one element, and the one_hot that says which."""
     product = made_by(reduction.value("x"), "tf.multiply", aligned=aligned)
-    for param, factor in (("x", "y"), ("y", "x")) if product is not None else ():
-        mask = made_by(product.value(param), *ONE_HOTS, *CASTS, aligned=aligned)
+    for part, factor in both_orders(product):
+        mask = made_by(part, *ONE_HOTS, *CASTS, aligned=aligned)
         if mask is not None and mask.op.name in CASTS:
             mask = made_by(mask.value("x"), *ONE_HOTS, aligned=aligned)
         if (
@@ -23,7 +23,7 @@ def chosen(reduction: Site, aligned: bool = True) -> tuple[Value, Site] | None:
             and not mask.given("off_value")
             and mask.name != "ops.multi_hot"
         ):
-            return product.value(factor), mask
+            return factor, mask
     return None
 
 

@@ -26,7 +26,7 @@ from tfnanlint.ops.relations.summands import (
     squares_of_complements,
     where_zero,
 )
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.transfer.promotion import (
     beside_size,
     cut_off,
@@ -352,7 +352,7 @@ def subtract(a: Value, b: Value) -> Value:
         side = -sign if peak is not None and same(peak.value("x"), minuend) else 0
         side = sign if low is not None and same(low.value("x"), minuend) else side
         larger = made_by(subtrahend, "tf.maximum", aligned=True)
-        if larger is not None and any(same(larger.value(param), minuend) for param in ("x", "y")):
+        if larger is not None and any(same(part, minuend) for part in operands(larger)):
             side = -sign
         side = side or sign * folded(minuend, subtrahend)
         if side:

@@ -15,7 +15,7 @@ from tfnanlint.ops.relations.counts import axis_of
 from tfnanlint.ops.relations.magnitudes import square_of
 from tfnanlint.ops.relations.shares import squared_and_summed_along
 from tfnanlint.ops.relations.transposes import transposed_factor
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import COPIES, FLOAT_CASTS, SQUARES
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import NO_FLOATS, Value
@@ -46,7 +46,7 @@ def diagonal(value: Value, depth: int = _DEPTH) -> Value | None:
     if name == "tf.matmul":
         return _of_gram(site)
     if name in _ARITHMETIC:
-        parts = [_or_number(site.value(param), depth) for param in ("x", "y")]
+        parts = [_or_number(part, depth) for part in operands(site)]
         left, right = parts
         return _ARITHMETIC[name](left, right) if left is not None and right is not None else None
     return None

@@ -12,17 +12,7 @@ from tfnanlint.values.value import FLOATS, INF, MIXED, WHOLE, Value, number, out
 
 LIBRARIES: Final = frozenset(("np", "tnp", "ops", "method"))
 _PROMOTING: Final = frozenset(("tnp", "ops", "np"))
-# Rows that compute in floats whatever arrives, by the last part of their names.
-_FLOATING: Final = frozenset(
-    "exp expm1 log log1p exp2 log2 log10 logaddexp logaddexp2 log_sigmoid log_softmax sigmoid"
-    " softmax softplus tanh sqrt rsqrt cbrt reciprocal hypot sin cos tan asin acos atan atan2 sinh"
-    " cosh asinh acosh atanh sinc deg2rad rad2deg ceil floor round rint reduce_mean mean reduce_std"
-    " std reduce_variance var average median percentile norm normalize reduce_logsumexp divide"
-    " truediv reciprocal_no_nan erf".split()
-)
-_WITH_OWN_DTYPE: Final = frozenset(("divide", "truediv", "reciprocal"))  # their rows say which
 _UNSAID: Final = frozenset((None, "bool", *WHOLE))
-_SUMS: Final = frozenset("reduce_sum sum reduce_prod prod cumsum cumprod trace".split())
 
 
 def before_meeting(site: Site) -> dict[str, Value] | None:
@@ -60,8 +50,7 @@ def before_floats(site: Site) -> dict[str, Value] | None:
     they compute is neither whole nor does it begin again at the other end. Returns the operands as
     they arrived; None where nothing was removed.
     """
-    leaf = site.op.name.rpartition(".")[2]
-    if leaf not in _FLOATING or leaf in _WITH_OWN_DTYPE:
+    if site.op.promotes != "floats":
         return None
     arrived: dict[str, Value] = {
         param: site.value(param) for param in ("x", "y") if param in site.args
@@ -93,7 +82,6 @@ def promoted(site: Site, dtype: str) -> str | None:
     """The dtype of a result that was computed from integers or truth values; None where it depends
     on more than that.
     """
-    leaf, keras = site.op.name.rpartition(".")[2], site.library == "ops"
     requested = site.value("dtype") if site.given("dtype") else None
     if (
         requested is not None
@@ -101,11 +89,11 @@ def promoted(site: Site, dtype: str) -> str | None:
         or not any(value.dtype == dtype for value in site.values.values())
     ):
         return dtype
-    if leaf in _FLOATING:
+    if site.op.promotes.startswith("floats"):
         return None
-    if leaf in _SUMS and keras:
+    if site.op.promotes == "wider" and site.library == "ops":
         return "int32" if dtype == "bool" else dtype
-    if leaf in _SUMS:
+    if site.op.promotes == "wider":
         return "uint64" if dtype.startswith("uint") else "int64"
     fraction = any(
         value.kind in ("number", "array")
