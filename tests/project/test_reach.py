@@ -171,6 +171,32 @@ def test_a_module_that_nothing_imports_beside_one_that_is_imported(folder):
     assert reason(folder, "utils/old.py", {**files, "utils/old.py": script}) == ""
 
 
+@pytest.mark.parametrize(
+    ("use", "is_in_program"),
+    [
+        ("from src.nets.core import live\n", True),
+        ("import src.nets.core\n", True),
+        ("from src import data\n", True),
+        ("from nets.core import live\n", False),  # of which `src` is no part
+        ("from other import live\n", False),
+        ("from tensorflow.src import live\n", False),
+    ],
+)
+def test_a_module_that_nothing_imports_in_a_package_that_a_script_uses(folder, use, is_in_program):
+    files = {
+        "README.md": "",
+        "script/train.py": use + MAIN.format("live(1)"),
+        "src/nets/core.py": HEAD + LIVE,
+        "src/data.py": HEAD + LIVE,
+        "src/trash/nets/old.py": HEAD + RISKY,
+        "other.py": HEAD + LIVE,
+    }
+    why = "nothing in this program imports this file" if is_in_program else ""
+    assert reason(folder, "src/trash/nets/old.py", files) == why
+    started = {**files, "src/trash/run.py": "from src.trash.nets.old import risky\nrisky(1)\n"}
+    assert reason(folder, "src/trash/nets/old.py", started) == ""
+
+
 NEVER = "nothing in this program calls `risky`"
 
 

@@ -34,13 +34,15 @@ class Branch:
 
 
 class Layout:
-    """The branches of a file, its functions by their qualified names, and how often it defines a
-    name.
+    """The branches of a file, its functions and classes by their qualified names, those of them
+    that it defines more than once, and how often it defines a name.
     """
 
     def __init__(self, tree: ast.Module):
         self.tree = tree
         self.functions: dict[str, Any] = {}
+        self.classes: dict[str, Any] = {}
+        self.repeated: set[str] = set()
         self.defined: Counter[str] = Counter()
         branches: list[Branch] = []
         waiting: list[tuple[list[ast.stmt], str, str]] = [(tree.body, TOP, "")]
@@ -59,7 +61,10 @@ class Layout:
         """Note a definition; the function and the class around what stands in it."""
         name = f"{of_class or owner}.{node.name}".lstrip(".")
         self.defined[node.name] += 1
+        if name in self.functions or name in self.classes:
+            self.repeated.add(name)
         if isinstance(node, ast.ClassDef):
+            self.classes[name] = node
             return owner, name
         self.functions[name] = node
         return name, ""

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, Final
 
+from tfnanlint.project.arguments import bound_by, defaults_of, is_spread, parameters
+from tfnanlint.project.bindings import is_bound
 from tfnanlint.project.branches import Branch, Layout
 from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
@@ -142,7 +144,7 @@ class Choices:
         if node is None or definition is None:
             raise _Unknown
         is_method = self._names.is_method(path, definition)
-        if parameter not in _parameters(node.args)[is_method:] or _is_bound(node, parameter):
+        if parameter not in parameters(node.args)[is_method:] or is_bound(node, parameter):
             raise _Unknown
         if not self._is_seen(path, definition, node):
             raise _Unknown
@@ -162,18 +164,18 @@ class Choices:
         an attribute of a class does: each way counts that the signature allows.
         """
         call = use.call
-        if call is None or _is_spread(call) or self._names.outline(path).is_words:
+        if call is None or is_spread(call) or self._names.outline(path).is_words:
             raise _Unknown
         fitting = [
             passed
             for skipped in ((1, 0) if is_method else (0,))
-            if (passed := _bound_by(node.args, call, skipped)) is not None
+            if (passed := bound_by(node.args, call, skipped)) is not None
         ]
         if not fitting:
             raise _Unknown
         for passed in fitting:
             if parameter not in passed:
-                yield _constant(_defaults(node.args)[parameter])
+                yield _constant(defaults_of(node.args)[parameter])
             elif use.owner == TOP:
                 raise _Unknown  # a script, which people change from run to run
             else:
@@ -219,59 +221,3 @@ def _constant(node: ast.expr) -> Value:
     if isinstance(node, ast.Constant) and isinstance(node.value, _CONSTANTS):
         return type(node.value), node.value
     raise _Unknown
-
-
-def _parameters(args: ast.arguments) -> list[str]:
-    """The parameters that a call may name or count, in order."""
-    return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-
-
-def _defaults(args: ast.arguments) -> dict[str, ast.expr]:
-    places = [one.arg for one in (*args.posonlyargs, *args.args)]
-    defaults = dict(zip(reversed(places), reversed(args.defaults)))
-    for argument, default in zip(args.kwonlyargs, args.kw_defaults):
-        if default is not None:
-            defaults[argument.arg] = default
-    return defaults
-
-
-def _is_spread(call: ast.Call) -> bool:
-    return any(isinstance(one, ast.Starred) for one in call.args) or any(
-        keyword.arg is None for keyword in call.keywords
-    )
-
-
-def _bound_by(args: ast.arguments, call: ast.Call, skipped: int) -> dict[str, ast.expr] | None:
-    """What a call passes by the names of parameters, the first ones skipped; None where the
-    signature does not allow the call.
-    """
-    places = [one.arg for one in (*args.posonlyargs, *args.args)][skipped:]
-    names = _parameters(args)[skipped:]
-    if len(call.args) > len(places) and args.vararg is None:
-        return None
-    passed = dict(zip(places, call.args))
-    for keyword in call.keywords:
-        if keyword.arg in names[max(len(args.posonlyargs) - skipped, 0) :]:
-            passed[str(keyword.arg)] = keyword.value
-        elif args.kwarg is None:
-            return None
-    defaults = _defaults(args)
-    return passed if all(name in passed or name in defaults for name in names) else None
-
-
-def _is_bound(function: ast.AST, name: str) -> bool:
-    """Whether something in a function may bind a name, beside its parameters."""
-    return any(name in _bound_at(node) for node in ast.walk(function) if node is not function)
-
-
-def _bound_at(node: Any) -> list[str | None]:
-    """The names that a node binds, or declares to be those of others: all nodes but plain names
-    have them as a text.
-    """
-    if isinstance(node, ast.Name):
-        return [] if isinstance(node.ctx, ast.Load) else [node.id]
-    if isinstance(node, ast.alias):
-        return [node.asname or node.name.partition(".")[0]]
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return [*node.names]
-    return [getattr(node, "name", None), getattr(node, "rest", None)]

@@ -35,6 +35,12 @@ _LOOKING: Final[_Signs] = tuple(
     (word.encode(), _CALLED) for word in "globals eval exec locals vars".split()
 )
 
+# What may bind names of modules and classes anew, and what may change where modules are found.
+_PATCHING: Final = re.compile(
+    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:patch|monkeypatch|reload)\b|__dict__"
+)
+_PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
+
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
 _STAR: Final = re.compile(rb"import[ \t]*\*")
 _QUOTED: Final = rb"['\"](?:[\w./:]*[./:])?%s(?:\.py)?['\"]"
@@ -168,6 +174,58 @@ class Program:
         if outline.is_words:
             return stem_of(path) in outline.imported
         return any([path in self.run_by(importer, one) for one in outline.imports])
+
+    def imports_from(self, importer: str, imported: Import, folder: str) -> bool:
+        """Whether the words of an import statement lead through a folder to a module below it: the
+        folder is a package of which the importer uses a part.
+        """
+        whole, depth = words_of(imported), len(folder.split(os.sep))
+        return not imported.level and any(
+            module.startswith(folder + os.sep) and depth > len(self._dotted[module]) - count
+            for count in range(1, len(whole) + 1)
+            for module in self.modules(importer, imported, whole[:count])
+        )
+
+    def is_module_file(self, path: str) -> bool:
+        """Whether a file is the only one that its dotted name may mean, and is no package, whose
+        modules may be built of other files.
+        """
+        folder, name = os.path.split(path)
+        inside = os.path.join(folder, stem_of(path)) + os.sep
+        return name != INIT and not any(other.startswith(inside) for other in self.texts)
+
+    def is_first(self, importer: str, module: str, words: _Words) -> bool:
+        """Whether Python finds a module by some words, and no other one: it is the only one of the
+        program, it stands beside a script that nothing imports, and nothing changes the paths of
+        import.
+        """
+        named = self._by_stem.get(words[-1], ())
+        count = sum(self._dotted[one][-len(words) :] == words for one in named)
+        is_beside = self._dotted[module][: -len(words)] == _folders(importer)
+        is_only = is_beside and count == 1
+        return is_only and not self._is_imported(importer) and not self._changes_paths
+
+    @property
+    def _changes_paths(self) -> bool:
+        """Whether some file may change where Python looks for modules, as the text tells."""
+        return self._is(
+            "paths", lambda: any(_PATHS.search(data) is not None for data in self.texts.values())
+        )
+
+    def may_patch(self, path: str, name: str) -> bool:
+        """Whether some file may bind a name of a module anew from outside, or change what it is:
+        `losses.loss = f`, `Loss.__init__ = f`, `setattr(losses, name, f)`.
+        """
+        key = f"patches {stem_of(path)}.{name}"
+        return self._is(key, lambda: self._patches(stem_of(path), name))
+
+    def _patches(self, stem: str, name: str) -> bool:
+        plain = re.escape(_bytes_of(name))
+        stores = re.compile(rb"\.\s*%s\b\s*[^\w\s.()]|\b%s\s*\.\s*\w+\s*=(?!=)" % (plain, plain))
+        holding = dict.fromkeys([*self.holding(name), *self.holding(stem)])
+        return self.is_written(name) or any(
+            stores.search(self.texts[one]) or _PATCHING.search(self.texts[one]) for one in holding
+        )
 
     def _folder(self, importer: str, level: int) -> _Words:
         """The folder that a relative import begins at."""

@@ -14,8 +14,9 @@ from typing import Final
 
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.choices import Choices
+from tfnanlint.project.halts import Halts
 from tfnanlint.project.names import Names, Node, TooMany
-from tfnanlint.project.outline_entries import Definition
+from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP, Outline, is_case, is_main
 from tfnanlint.project.programs import INIT, Program
 from tfnanlint.syntax.access_paths import is_special
@@ -38,6 +39,8 @@ class Reach:
         self._answers: dict[str, Answer] = {}
         self._names = Names(program, path, own)
         self._choices = Choices(self._names, self._may_be_called_unseen)
+        self._signatures = Names(program, path, own)  # of the files that are read for calls
+        self._halts = Halts(program, self._signatures)
 
     def answer(self, name: str) -> Answer:
         """Whether the program reaches the definition of a qualified name."""
@@ -57,7 +60,7 @@ class Reach:
         """
         self._begin()
         try:
-            reason = "" if self._own.exports(TOP) else self._choices.never(self._path, row)
+            reason = "" if self._own.exports(TOP) else self._never(self._path, row)
             return reason if reason and self._is_in_program() else ""
         except (TooMany, RecursionError):
             return ""
@@ -83,6 +86,7 @@ class Reach:
     def _begin(self) -> None:
         self._users, self._reached, self._running, self._found = {}, set(), {}, {}
         self._names.begin()
+        self._signatures.begin()
 
     def _reads(self, path: str, name: str) -> bool:
         """Whether a file may load an attribute: also by text that it evaluates."""
@@ -151,11 +155,28 @@ class Reach:
             if use.package and not self._names.is_own(use.package):
                 continue
             place = use.node
-            if place and self._choices.never(path, place.lineno, place.col_offset):
+            if place and self._never(path, place.lineno, place.col_offset):
+                continue
+            if self._never_enters(use, node):
                 continue
             user = path, use.owner
             self._add(user, waiting)
             self._users[node].add(user)
+
+    def _never(self, path: str, row: int, column: int = 0) -> str:
+        """Why the code at a place never runs, although that of its function may."""
+        reason = self._choices.never(path, row, column)
+        try:
+            return reason or self._halts.before(path, row, column)
+        except TooMany:
+            return ""
+
+    def _never_enters(self, use: Use, node: Node) -> bool:
+        """Whether a name is loaded for a call that raises before it enters a definition."""
+        try:
+            return self._halts.refuses(node, use)
+        except TooMany:
+            return False
 
     # What is reached
 
@@ -241,7 +262,7 @@ class Reach:
 
     def _is_in_program(self) -> bool:
         """Whether the file is part of a program: it is one, scripts import it, or they import
-        others beside it.
+        others beside it or in a package around it.
         """
         if self._own.is_program:
             return True
@@ -250,6 +271,10 @@ class Reach:
             return True
         if any(self._runs(other, {self._path}) for other in self._program.finding):
             return True
+        return self._is_beside_used() or self._is_in_used_package()
+
+    def _is_beside_used(self) -> bool:
+        """Whether scripts import another file of the same folder."""
         folder = os.path.dirname(self._path)
         return any(
             os.path.dirname(other) == folder
@@ -258,6 +283,20 @@ class Reach:
             for other in self._program.texts
             if other != self._path
         )
+
+    def _is_in_used_package(self) -> bool:
+        """Whether scripts import files of a package around the file, by its name."""
+        folder = os.path.dirname(self._path)
+        while folder.startswith(self._program.top + os.sep):
+            for importer in self._program.may_import(os.path.basename(folder)):
+                is_used = importer != self._path and any(
+                    self._program.imports_from(importer, one, folder)
+                    for one in self._names.outline(importer).imports
+                )
+                if is_used and self._runs(importer, {self._path}):
+                    return True
+            folder = os.path.dirname(folder)
+        return False
 
     def _may_be_found(self, path: str, definition: Definition) -> bool:
         """Whether code that does not load the name of a definition may have it all the same."""
