@@ -11,7 +11,7 @@ from typing import Any, Final
 from tfnanlint.project.outlines import TOP
 from tfnanlint.syntax.nodes import blocks_of
 
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 Place = tuple[int, int]  # a row and a column
@@ -49,7 +49,7 @@ class Layout:
         for block, owner, of_class in waiting:  # it grows on the way
             for node in block:
                 inside = owner, of_class
-                if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+                if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                     inside = self._define(node, owner, of_class)
                 waiting += [(inner, *inside) for inner in blocks_of(node)]
                 branches += _branches(node, block[-1], owner)

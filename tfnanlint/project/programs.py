@@ -39,6 +39,12 @@ _LOOKING: Final[_Signs] = tuple(
 _PATCHING: Final = re.compile(
     rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:patch|monkeypatch|reload)\b|__dict__"
 )
+# What may assign an attribute by text, with the name if that is written there, or makes an object
+# of the class of another one.
+_SETTING: Final = re.compile(
+    rb"(?:\bsetattr|__setattr__|\bpatch\.object)\s*\((?:[^,()]*,\s*['\"](\w+)['\"]\s*[,)])?"
+    rb"|\b__class__\b(?!\s*\.\s*__name__)|\btype\s*\(\s*\w+\s*\)\s*\(|=\s*type\s*\("
+)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
@@ -74,6 +80,7 @@ class Program:
         self._starring: list[str] | None = None
         self._finding: list[str] | None = None
         self._found: dict[str, bool] = {}
+        self._setters: list[bytes] | None = None
         self._written: dict[str, bool] = {}
         self._flags: dict[str, bool] = {}
         self.words = {stem_of(path) for path in texts}
@@ -211,6 +218,34 @@ class Program:
         return self._is(
             "paths", lambda: any(_PATHS.search(data) is not None for data in self.texts.values())
         )
+
+    def sets_attribute(self, name: str) -> bool:
+        """Whether some file may assign an attribute by text, as its own text tells, or make an
+        object of the class of another one.
+        """
+        if self.copies_attributes or self.looks_up:
+            return True
+        return self._is(f"sets {name}", lambda: any(map(self._setter_of(name), self._setting)))
+
+    @property
+    def _setting(self) -> list[bytes]:
+        """The texts in which attributes may be assigned by text."""
+        if self._setters is None:
+            self._setters = [data for data in self.texts.values() if _SETTING.search(data)]
+        return self._setters
+
+    def _setter_of(self, name: str) -> Callable[[bytes], bool]:
+        written = _bytes_of(name)
+
+        def sets(data: bytes) -> bool:
+            return any(place[1] in (None, written) for place in _SETTING.finditer(data))
+
+        return sets
+
+    def is_called_through(self, name: str) -> bool:
+        """Whether a file calls a method of a class by the name of the class, for any object."""
+        called = re.compile(rb"\b%s\s*\.\s*\w+\s*\(" % re.escape(_bytes_of(name)))
+        return any(called.search(self.texts[path]) for path in self.holding(name))
 
     def may_patch(self, path: str, name: str) -> bool:
         """Whether some file may bind a name of a module anew from outside, or change what it is:

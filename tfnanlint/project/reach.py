@@ -38,7 +38,7 @@ class Reach:
         # by a qualified name: several findings stand in one definition
         self._answers: dict[str, Answer] = {}
         self._names = Names(program, path, own)
-        self._choices = Choices(self._names, self._may_be_called_unseen)
+        self._choices = Choices(program, self._names, self._may_be_called_unseen)
         self._signatures = Names(program, path, own)  # of the files that are read for calls
         self._halts = Halts(program, self._signatures)
 
