@@ -94,6 +94,8 @@ def test_what_stands_behind_a_branch_that_is_always_left(folder):
         ("kind = Layer; kind(True); Layer()(z)", "", False),
         ("type(z)(True); Layer()(z)", "", False),
         ("z.__class__(True); Layer()(z)", "", False),
+        ("z.__init__(True); Layer()(z)", "", False),
+        ("Layer().__init__(True)", "", False),
         ("print(z.__class__.__name__); Layer()(z)", "", True),
         ("Layer()(z)", "class Heir(Layer):\n    pass\n\n\nHeir(True)\n", False),
         ("Layer()(z)", "def load(layer, all):\n    layer.__dict__.update(all)\n", False),

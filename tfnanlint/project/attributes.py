@@ -32,34 +32,21 @@ class Attributes:
         self._program = program
         self._names = names
 
-    def parameter(self, node: ast.Attribute, place: Node, layout: Layout) -> tuple[Node, str]:
-        """The class and the parameter of its `__init__` that an attribute is which a method loads
-        of its object; nothing where it may be something else.
+    def is_parameter(self, cls: Node, name: str) -> bool:
+        """Whether an attribute of the objects of a class is what `parameter_of` says: no other code
+        may assign it. Of the class all other code makes objects alone.
         """
-        path, function = place
-        method, owner = layout.functions.get(function), function.rpartition(".")[0]
-        if method is None or owner not in layout.classes or not _is_own(node.value, method):
-            return (path, TOP), ""
-        if self._program.sets_attribute(node.attr):
-            return (path, TOP), ""
-        parameter = self._assigned((path, owner), node.attr, layout)
-        return (path, owner), parameter
-
-    def _assigned(self, home: Node, name: str, layout: Layout) -> str:
-        """The parameter that `__init__` of a class, and nothing else, assigns to an attribute."""
-        path, owner = home
-        init, definition = layout.functions.get(f"{owner}.{INIT}"), self._names.definition(home)
-        if init is None or definition is None or _binds(layout.classes[owner], name):
-            return ""
-        if not self._has_known_bases(definition, name):
-            return ""
-        if any(self._names.outline(path).is_words for path in self._names.holding(name)):
-            return ""
-        parameter = _parameter_stored(init, name)
-        if not parameter or is_bound(init, parameter):
-            return ""
-        count = sum(self._may_be_of(*store, home) for store in self._stores(name))
-        return parameter if count == 1 else ""
+        path, owner = cls
+        definition = self._names.definition(cls)
+        if definition is None or not self._has_known_bases(definition, name):
+            return False
+        if self._program.sets_attribute(name):
+            return False
+        if any(self._names.outline(one).is_words for one in self._names.holding(name)):
+            return False
+        if _binds(Layout(self._names.outline(path).tree).classes[owner], name):
+            return False
+        return sum(self._may_be_of(*store, cls) for store in self._stores(name)) == 1
 
     def _has_known_bases(self, definition: Definition, name: str) -> bool:
         """Whether a class inherits from none of the program, and its bases assign no such name."""
@@ -97,6 +84,18 @@ class Attributes:
         if not owner or (path, owner) == home:
             return True
         return self._program.is_called_through(owner.rpartition(".")[2])
+
+
+def parameter_of(node: ast.Attribute, function: str, layout: Layout) -> tuple[str, str]:
+    """The class of a method, and the parameter that its `__init__` assigns to an attribute which
+    the method loads of its object; nothing where it is none.
+    """
+    method, owner = layout.functions.get(function), function.rpartition(".")[0]
+    init = layout.functions.get(f"{owner}.{INIT}")
+    if owner not in layout.classes or init is None or not _is_own(node.value, method):
+        return "", ""
+    parameter = _parameter_stored(init, node.attr)
+    return ("", "") if not parameter or is_bound(init, parameter) else (owner, parameter)
 
 
 def _innermost(functions: dict[str, Any], node: ast.Attribute) -> tuple[str, Any]:

@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any, Final
 
 from tfnanlint.project.arguments import bound_by, defaults_of, is_spread, parameters
-from tfnanlint.project.attributes import INIT, Attributes
+from tfnanlint.project.attributes import INIT, Attributes, parameter_of
 from tfnanlint.project.bindings import is_bound
 from tfnanlint.project.branches import FUNCTIONS, Branch, Layout
 from tfnanlint.project.names import Names, Node, TooMany
@@ -177,19 +177,20 @@ class Choices:
 
     def _kept(self, place: Node, node: ast.Attribute) -> Values:
         """What calls of a class pass for the parameter that an attribute of its objects is."""
-        path = place[0]
-        cls, parameter = self._attributes.parameter(node, place, self._layout(path))
+        path, function = place
+        owner, parameter = parameter_of(node, function, self._layout(path))
+        cls = path, owner
         definition = self._names.definition(cls)
         if not parameter or definition is None or not self._is_made_here(cls, definition):
             raise _Unknown
-        init = self._layout(path).functions[f"{cls[1]}.{INIT}"]
+        init = self._layout(path).functions[f"{owner}.{INIT}"]
         values = {
             value
             for file, use in self._names.uses_of(cls, definition)
             if use.call is not None
             for value in self._passed(file, use, init, parameter, (1,))
         }
-        if not values:
+        if not values or not self._attributes.is_parameter(cls, node.attr):
             raise _Unknown
         return frozenset(values)
 

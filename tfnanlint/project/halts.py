@@ -234,8 +234,10 @@ def _surely_run(statement: ast.stmt) -> Iterator[ast.AST]:
         if isinstance(node, _LAZY) or isinstance(node, ast.Compare) and len(node.ops) > 1:
             continue
         yield node
-        is_annotated = isinstance(node, ast.AnnAssign)
-        waiting += [node.value] if is_annotated and node.value else ast.iter_child_nodes(node)
+        if isinstance(node, ast.AnnAssign):
+            waiting += [node.value] if node.value else []
+        else:
+            waiting += ast.iter_child_nodes(node)
 
 
 def _index_at(block: list[ast.stmt], place: Place) -> int:

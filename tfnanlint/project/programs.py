@@ -38,12 +38,14 @@ _LOOKING: Final[_Signs] = tuple(
 # What may bind names of modules and classes anew, and what may change where modules are found.
 _PATCHING: Final = re.compile(
     rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:patch|monkeypatch|reload)\b|__dict__"
+    rb"|\bvars\s*\(\s*\w"
 )
 # What may assign an attribute by text, with the name if that is written there, or makes an object
-# of the class of another one.
+# of the class of another one, or one anew.
 _SETTING: Final = re.compile(
-    rb"(?:\bsetattr|__setattr__|\bpatch\.object)\s*\((?:[^,()]*,\s*['\"](\w+)['\"]\s*[,)])?"
-    rb"|\b__class__\b(?!\s*\.\s*__name__)|\btype\s*\(\s*\w+\s*\)\s*\(|=\s*type\s*\("
+    rb"(?P<plain>\bsuper\s*\([^()]*\)\s*\.\s*__init__\b|\.\s*__init__\s*\(\s*self\b)"
+    rb"|\.\s*__init__\b|\b__class__\b(?!\s*\.\s*__name__)|\btype\s*\(\s*\w+\s*\)\s*\(|=\s*type\s*\("
+    rb"|(?:\bsetattr|__setattr__|\bpatch\.object)\s*\((?:[^,()]*,\s*['\"](?P<name>\w+)['\"]\s*[,)])?"
 )
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
@@ -238,7 +240,10 @@ class Program:
         written = _bytes_of(name)
 
         def sets(data: bytes) -> bool:
-            return any(place[1] in (None, written) for place in _SETTING.finditer(data))
+            return any(
+                place["plain"] is None and place["name"] in (None, written)
+                for place in _SETTING.finditer(data)
+            )
 
         return sets
 
@@ -256,7 +261,9 @@ class Program:
 
     def _patches(self, stem: str, name: str) -> bool:
         plain = re.escape(_bytes_of(name))
-        stores = re.compile(rb"\.\s*%s\b\s*[^\w\s.()]|\b%s\s*\.\s*\w+\s*=(?!=)" % (plain, plain))
+        stores = re.compile(
+            rb"\.\s*%s\b\s*[^\w\s.()]|\b%s(?:\s*\.\s*\w+)+\s*(?:\[|=(?!=))" % (plain, plain)
+        )
         holding = dict.fromkeys([*self.holding(name), *self.holding(stem)])
         return self.is_written(name) or any(
             stores.search(self.texts[one]) or _PATCHING.search(self.texts[one]) for one in holding
