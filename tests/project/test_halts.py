@@ -1,6 +1,5 @@
-"""What a program never runs because something raises before: a call that a signature does not
-allow, an import of a name that its file does not have. What may be patched, found by text or come
-from elsewhere raises nothing for all that is known.
+"""What a program never runs because a call raises before that a signature does not allow. What may
+be patched, found by text or come from elsewhere allows all for all that is known.
 """
 
 from __future__ import annotations
@@ -107,11 +106,6 @@ def test_a_function_that_may_be_another_allows_all(folder, more, losses):
     assert never(folder, "make()\nrisky(1)\n", more, losses) == ""
 
 
-def test_a_module_that_may_be_another_allows_all(folder):
-    put(folder, {"run.py": "import train\n" + MAIN.format("print(train)")})
-    assert never(folder, "make()\nrisky(1)\n") == ""
-
-
 def test_a_patch_in_a_third_file(folder):
     put(folder, {"patches.py": "import losses\n\n\nlosses.make = print\n"})
     assert never(folder, "make()\nrisky(1)\n", "import patches\n") == ""
@@ -182,60 +176,24 @@ def test_what_a_decorator_makes_of_a_method_may_be_called_otherwise(folder, deco
     assert reason(folder, "train.py", {"train.py": text}) == ""
 
 
-IMPORTING = "from layers import {}\nfrom nets import risky\n\n\nrisky(1)\n"
-
-
-def imported(folder, name, layers, files=()):
-    put(folder, {"layers.py": layers, "train.py": IMPORTING.format(name), **dict(files)})
-    return reason(folder, "nets.py", {"nets.py": HEAD + RISKY})
-
-
-@pytest.mark.parametrize(
-    ("name", "layers", "is_missing"),
-    [
-        ("conv", "def dense(z):\n    return z\n", True),
-        ("dense, conv", "def dense(z):\n    return z\n", True),
-        ("conv", "# def conv(z):\n#     return z\nx = 1\n", True),
-        ("dense", "def dense(z):\n    return z\n", False),
-        ("conv", "try:\n    from keras import conv\nexcept ImportError:\n    pass\n", False),
-        ("conv", "from keras.layers import *\n", False),
-        ("conv", "def __getattr__(name):\n    return name\n", False),
-        ("conv", "globals()['co' + 'nv'] = 1\n", False),
-        ("conv", "def init():\n    global conv\n    conv = 1\n", False),
-        ("conv", "for conv in range(3):\n    pass\n", False),
-        ("__file__", "x = 1\n", False),
-    ],
-)
-def test_what_stands_behind_an_import_that_fails(folder, name, layers, is_missing):
-    assert imported(folder, name, layers) == (CALLED.format("risky") if is_missing else "")
-
-
 @pytest.mark.parametrize(
     "files",
     [
-        {"lib/layers.py": "conv = 1\n"},
-        {"layers/conv.py": "x = 1\n"},
-        {"patch.py": "import layers\nlayers.conv = 1\n"},
-        {"patch.py": "import layers\nfor name in names:\n    setattr(layers, name, 1)\n"},
-        {"patch.py": "import sys\nsys.path.insert(0, '../layers')\n"},
+        {"lib/losses.py": MAKE},
+        {"losses/make.py": "x = 1\n"},
         {"run.py": "import train\n\n\nprint(train)\n"},
-        {"layers.py": "print 'Python 2'\n"},
+        {"patch.py": "import sys\nsys.path.insert(0, '../losses')\n"},
+        {"patch.py": "import losses\nfor name in names:\n    setattr(losses, name, 1)\n"},
     ],
 )
-def test_an_import_that_may_mean_another_file(folder, files):
-    assert imported(folder, "conv", "def dense(z):\n    return z\n", files) == ""
+def test_a_module_that_may_be_another(folder, files):
+    put(folder, files)
+    assert never(folder, "make()\nrisky(1)\n") == ""
 
 
-def test_an_import_that_is_tried(folder):
-    text = "try:\n    from layers import conv\nexcept ImportError:\n    conv = None\n"
-    text += "from nets import risky\n\n\nrisky(1)\n"
-    put(folder, {"layers.py": "x = 1\n", "train.py": text})
-    assert reason(folder, "nets.py", {"nets.py": HEAD + RISKY}) == ""
-
-
-def test_a_package_may_have_modules_that_are_built(folder):
-    text = "from ops import conv\nfrom nets import risky\n\n\nrisky(1)\n"
-    put(folder, {"ops/__init__.py": "", "ops/dense.py": "", "train.py": text})
+def test_an_import_that_fails_is_mended_before_the_program_runs(folder):
+    text = "from losses import gone\nfrom nets import risky\n\n\nrisky(1)\n"
+    put(folder, {"losses.py": HEAD + MAKE, "train.py": text})
     assert reason(folder, "nets.py", {"nets.py": HEAD + RISKY}) == ""
 
 

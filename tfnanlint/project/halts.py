@@ -1,6 +1,5 @@
 """Halts: statements that raise whenever they run, so that what follows them in their block never
-does. Such is a call that the signature of a function or class of the program does not allow, and
-the import of a name that a file of the program does not have.
+does: calls that the signature of a function or class of the program does not allow.
 
 Which file a name comes from has to be certain for that: code that patches names, or finds them by
 text, and paths of import that are not seen decide nothing. A call alone that a definition does not
@@ -20,8 +19,8 @@ from tfnanlint.project.bindings import bindings_of
 from tfnanlint.project.branches import Layout
 from tfnanlint.project.names import INERT, KNOWN_FRAMEWORKS, Names, Node, TooMany
 from tfnanlint.project.outline_entries import Import, Use
-from tfnanlint.project.programs import Program, words_of
-from tfnanlint.syntax.access_paths import is_special, leaf
+from tfnanlint.project.programs import Program
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import blocks_of
 
 _SIMPLE: Final = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign)
@@ -39,7 +38,6 @@ _LAZY: Final = (
 _FAITHFUL: Final = GRAPH_DECORATORS | {"staticmethod", "classmethod"}
 _INIT: Final = "__init__"
 _MAKERS: Final = frozenset(("__new__", "__init_subclass__"))
-_MODULE_HOOK: Final = "__getattr__"
 
 Place = tuple[int, int]  # a row and a column
 
@@ -137,15 +135,12 @@ class Halts:
     def _raised(self, path: str, statement: ast.stmt) -> Iterator[str]:
         """What a statement raises whenever it runs."""
         row = statement.lineno
-        if isinstance(statement, ast.ImportFrom):
-            for imported in self._names.outline(path).imports:
-                if _is_of(imported, statement) and self._is_missing(path, imported):
-                    yield f"line {row} imports `{imported.name}`, which its file does not have"
-        elif isinstance(statement, _SIMPLE):
-            for node in _surely_run(statement):
-                if isinstance(node, ast.Call) and self._is_refused(path, node):
-                    name = leaf(node.func)
-                    yield f"line {row} raises TypeError: `{name}` does not take these arguments"
+        if not isinstance(statement, _SIMPLE):
+            return
+        for node in _surely_run(statement):
+            if isinstance(node, ast.Call) and self._is_refused(path, node):
+                name = leaf(node.func)
+                yield f"line {row} raises TypeError: `{name}` does not take these arguments"
 
     def _is_refused(self, path: str, call: ast.Call) -> bool:
         """Whether it is certain that a call is one that a definition does not allow."""
@@ -173,21 +168,6 @@ class Halts:
         return not (outline.stars or outline.looks_up or self._program.may_patch(path, name))
 
     # Imports
-
-    def _is_missing(self, path: str, imported: Import) -> bool:
-        """Whether a file does not have a name that another one imports from it."""
-        name = imported.name
-        module = self._sure_module(path, imported)
-        if not module or name == "*" or is_special(name) or name in self._program.words:
-            return False
-        if self._program.modules(path, imported, words_of(imported)):
-            return False
-        outline = self._names.outline(module)
-        if outline.is_words or outline.stars or outline.looks_up or outline.finds:
-            return False
-        if self._count(module, name) or self._count(module, _MODULE_HOOK):
-            return False
-        return not self._program.may_patch(module, name)
 
     def _sure_module(self, path: str, imported: Import) -> str:
         """The one file that a statement imports from, a plain module; "" where it may be another,
@@ -217,14 +197,6 @@ class Halts:
         if known is None or known[0] is not tree:
             known = self._bindings[path] = tree, bindings_of(tree)
         return known[1][name]
-
-
-def _is_of(imported: Import, statement: ast.ImportFrom) -> bool:
-    """Whether a statement has an import in it."""
-    words = tuple((statement.module or "").split(".")) if statement.module else ()
-    return (imported.level, imported.words) == (statement.level, words) and any(
-        alias.name == imported.name for alias in statement.names
-    )
 
 
 def _surely_run(statement: ast.stmt) -> Iterator[ast.AST]:
