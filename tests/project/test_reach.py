@@ -552,3 +552,37 @@ def test_a_file_beside_what_scripts_import(folder):
     assert reason(folder, "lib/old.py", files) == "nothing in this program imports this file"
     files["lib/old.py"] = HEAD + "tf.keras.backend.clear_session()\n" + RISKY
     assert reason(folder, "lib/old.py", files) == CALLED
+
+
+LEARNERS = {
+    "a/nets.py": METHOD.format(""),
+    "a/train.py": "from a.nets import Model\n" + MAIN.format("print(Model)"),
+    "b/nets.py": "class Model:\n    def risky(self, z):\n        return z\n",
+    "b/train.py": "from b.nets import Model\n" + MAIN.format("Model().risky(1)"),
+    "README.md": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "may_meet"),
+    [
+        ({}, False),
+        ({"b/more.py": "import a.train\n"}, False),
+        ({"main.py": "import a.train, b.train\n"}, True),
+        ({"b/nets.py": "from a import nets\n" + LEARNERS["b/nets.py"]}, True),
+        ({"a/nets.py": "from b import train\n" + LEARNERS["a/nets.py"]}, True),
+        ({"b/train.py": "import pickle\n" + LEARNERS["b/train.py"]}, True),
+        ({"b/nets.py": "from joblib import load\n" + LEARNERS["b/nets.py"]}, True),
+        ({"b/nets.py": "import keras\nkeras.models.load_model('a')\n"}, True),
+        ({"b/nets.py": "from keras.models import (\n    Model,\n    load_model,\n)\n"}, True),
+        ({"b/nets.py": "def load_model():\n    pass\n" + LEARNERS["b/nets.py"]}, False),
+        ({"c/more.py": "import pickle\n"}, False),
+        ({"main.py": "import importlib\nimportlib.import_module('a' + input())\n"}, True),
+        ({"main.py": "print 'Python 2', train, nets\nimport a.train, b.train\n"}, True),
+        ({"all.ipynb": notebook("from a import nets", "import b.train")}, True),
+    ],
+)
+def test_a_method_of_a_class_that_no_run_loads_with_the_call(folder, files, may_meet):
+    why = "" if may_meet else "nothing in this program calls `risky`"
+    every = {**LEARNERS, **files}
+    assert reason(folder, "a/nets.py", every) == why

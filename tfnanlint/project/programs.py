@@ -47,6 +47,13 @@ _SETTING: Final = re.compile(
     rb"|\.\s*__init__\b|\b__class__\b(?!\s*\.\s*__name__)|\btype\s*\(\s*\w+\s*\)\s*\(|=\s*type\s*\("
     rb"|(?:\bsetattr|__setattr__|\bpatch\.object)\s*\((?:[^,()]*,\s*['\"](?P<name>\w+)['\"]\s*[,)])?"
 )
+# What may import the class of an object that it reads.
+_RESTORING: Final = re.compile(
+    rb"\b(?:\w*[pP]ickle|joblib|dill|shelve|model_from_\w+|deserialize\w*)\b"
+    rb"|\b(?:models|saving|keras)\s*\.\s*load_model\b|\bimport\b[^\n]*\bload_model\b"
+    rb"|^[ \t]*load_model[ \t]*[,)]?[ \t]*$",
+    re.M,
+)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
@@ -83,6 +90,7 @@ class Program:
         self._finding: list[str] | None = None
         self._found: dict[str, bool] = {}
         self._setters: list[bytes] | None = None
+        self._restoring: list[str] | None = None
         self._written: dict[str, bool] = {}
         self._flags: dict[str, bool] = {}
         self.words = {stem_of(path) for path in texts}
@@ -194,6 +202,15 @@ class Program:
             for count in range(1, len(whole) + 1)
             for module in self.modules(importer, imported, whole[:count])
         )
+
+    @property
+    def restoring(self) -> list[str]:
+        """The files that may make objects of classes that they do not import: of what other runs
+        have written.
+        """
+        if self._restoring is None:
+            self._restoring = [path for path, data in self.texts.items() if _RESTORING.search(data)]
+        return self._restoring
 
     def is_module_file(self, path: str) -> bool:
         """Whether a file is the only one that its dotted name may mean, and is no package, whose

@@ -15,6 +15,7 @@ from typing import Final
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.choices import Choices
 from tfnanlint.project.halts import Halts
+from tfnanlint.project.imports import Imports
 from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP, Outline, is_case, is_main
@@ -22,6 +23,7 @@ from tfnanlint.project.programs import INIT, Program
 from tfnanlint.syntax.access_paths import is_special
 
 _GROWTH: Final = 1.25  # of what may lead to a definition, until it is asked again whether it runs
+_MAX_LOADERS: Final = 100  # files that import a file, also through others
 
 
 class Reach:
@@ -85,6 +87,8 @@ class Reach:
 
     def _begin(self) -> None:
         self._users, self._reached, self._running, self._found = {}, set(), {}, {}
+        self._imports: Imports | None = None
+        self._loading: dict[str, set[str] | None] = {}
         self._names.begin()
         self._signatures.begin()
 
@@ -157,7 +161,7 @@ class Reach:
             place = use.node
             if place and self._never(path, place.lineno, place.col_offset):
                 continue
-            if self._never_enters(use, node):
+            if self._never_enters(use, node) or not self._may_meet(path, node[0]):
                 continue
             user = path, use.owner
             self._add(user, waiting)
@@ -177,6 +181,32 @@ class Reach:
             return self._halts.refuses(node, use)
         except TooMany:
             return False
+
+    def _may_meet(self, path: str, home: str) -> bool:
+        """Whether code of one file may have an object of another: one run loads both, or the first
+        reads what another run has written.
+        """
+        return (
+            path == home
+            or bool(self._program.finding)
+            or self._is_loaded_with(path, home)
+            or any(self._is_loaded_with(path, one) for one in self._program.restoring)
+        )
+
+    def _is_loaded_with(self, path: str, other: str) -> bool:
+        """Whether one run may load two files: one of them imports the other, also through others,
+        or a third imports both.
+        """
+        first, second = self._loaders(path), self._loaders(other)
+        return first is None or second is None or not first.isdisjoint(second)
+
+    def _loaders(self, path: str) -> set[str] | None:
+        """The files that import a file, and itself; None where they are too many."""
+        if path not in self._loading:
+            if self._imports is None:
+                self._imports = Imports(self._program)
+            self._loading[path] = self._imports.all_importers(path, _MAX_LOADERS)
+        return self._loading[path]
 
     # What is reached
 
