@@ -172,29 +172,42 @@ def test_a_module_that_nothing_imports_beside_one_that_is_imported(folder):
 
 
 @pytest.mark.parametrize(
-    ("use", "is_in_program"),
+    ("place", "more", "is_said"),
     [
-        ("from src.nets.core import live\n", True),
-        ("import src.nets.core\n", True),
-        ("from src import data\n", True),
-        ("from nets.core import live\n", False),  # of which `src` is no part
-        ("from other import live\n", False),
-        ("from tensorflow.src import live\n", False),
+        ("src/trash/nets/old.py", {}, True),
+        ("backup/old.py", {}, True),
+        ("src_bak/nets/old.py", {}, True),
+        ("tools/backups.py", {}, False),  # a file that makes them
+        ("src/more/old.py", {}, False),  # one of a collection, for all that is known
+        ("trash/old.py", {"trash/run.py": "import old\n\n\nold.risky(1)\n"}, False),
+        ("trash/old.py", {"train.py": "from trash.old import risky\n\n\nrisky(1)\n"}, False),
+        (
+            "trash/old.py",
+            {"test_old.py": "from trash.old import risky\n\ndef test(): risky(1)"},
+            False,
+        ),
+        ("trash/old.py", {"a.ipynb": notebook("%run trash/old.py", "risky(1)")}, False),
+        ("trash/old.py", {"all.py": "import pkgutil\npkgutil.walk_packages(['trash'])\n"}, False),
+        ("trash/old.py", {"train.py": "x = 1\n"}, False),  # no program
+        ("trash/old.py", {"pyproject.toml": "[project]\nname = 'a'\n"}, False),
     ],
 )
-def test_a_module_that_nothing_imports_in_a_package_that_a_script_uses(folder, use, is_in_program):
+def test_a_module_that_was_put_away_and_that_nothing_imports(folder, place, more, is_said):
+    script = "from src.nets.core import live\n" + MAIN.format("live(1)")
+    files = {"README.md": "", "train.py": script, "src/nets/core.py": HEAD + LIVE, **more}
+    why = "nothing in this program imports this file" if is_said else ""
+    assert reason(folder, place, {**files, place: HEAD + RISKY}) == why
+
+
+@pytest.mark.parametrize("name", ["test_old.py", "utils/old_test.py"])
+def test_a_runner_of_tests_finds_what_tests_import(folder, name):
     files = {
-        "README.md": "",
-        "script/train.py": use + MAIN.format("live(1)"),
-        "src/nets/core.py": HEAD + LIVE,
-        "src/data.py": HEAD + LIVE,
-        "src/trash/nets/old.py": HEAD + RISKY,
-        "other.py": HEAD + LIVE,
+        "train.py": "from utils.losses import live\n" + MAIN.format("live(1)"),
+        "utils/losses.py": HEAD + LIVE,
+        "utils/old.py": HEAD + RISKY + LIVE,
+        name: "from utils.old import risky\n\n\ndef test_it():\n    assert risky(1)\n",
     }
-    why = "nothing in this program imports this file" if is_in_program else ""
-    assert reason(folder, "src/trash/nets/old.py", files) == why
-    started = {**files, "src/trash/run.py": "from src.trash.nets.old import risky\nrisky(1)\n"}
-    assert reason(folder, "src/trash/nets/old.py", started) == ""
+    assert reason(folder, "utils/old.py", files) == ""
 
 
 NEVER = "nothing in this program calls `risky`"

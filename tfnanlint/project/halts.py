@@ -143,21 +143,26 @@ class Halts:
                 yield f"line {row} raises TypeError: `{name}` does not take these arguments"
 
     def _is_refused(self, path: str, call: ast.Call) -> bool:
-        """Whether it is certain that a call is one that a definition does not allow."""
+        """Whether it is certain that a call is one that a definition does not allow. Most calls are
+        allowed: the signature is looked at first.
+        """
         name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if not name or is_spread(call):
+            return False
         outline = self._names.outline(path)
-        if not name or is_spread(call) or self._count(path, name) != 1:
-            return False
-        if outline.stars or outline.looks_up:
-            return False
+        imported = None
         home = path, name
         if name not in outline.definitions:
             imported = next((one for one in outline.imports if one.bound == name), None)
-            module = self._sure_module(path, imported) if imported is not None else ""
-            if imported is None or not module or not imported.name:
+            if imported is None or not imported.name:
                 return False
-            home = module, imported.name
-        return self._is_sure(home) and self._refuses(home, call, (0,))
+            modules = self._program.modules(path, imported, imported.words)
+            home = next(iter(modules), ""), imported.name
+        if not home[0] or not self._refuses(home, call, (0,)):
+            return False
+        if outline.stars or outline.looks_up or self._count(path, name) != 1:
+            return False
+        return self._is_sure(home) and (imported is None or self._is_sure_of(path, imported))
 
     def _is_sure(self, node: Node) -> bool:
         """Whether a name of a file is a definition that nothing replaces or changes."""
@@ -167,19 +172,14 @@ class Halts:
             return False
         return not (outline.stars or outline.looks_up or self._program.may_patch(path, name))
 
-    # Imports
-
-    def _sure_module(self, path: str, imported: Import) -> str:
-        """The one file that a statement imports from, a plain module; "" where it may be another,
-        or one that no file of the program is.
-        """
+    def _is_sure_of(self, path: str, imported: Import) -> bool:
+        """Whether one file alone, a plain module, may be what a statement imports from."""
         modules = self._program.modules(path, imported, imported.words)
         if len(modules) != 1 or modules[0] == path or not imported.words:
-            return ""
+            return False
         if not self._program.is_module_file(modules[0]):
-            return ""
-        is_sure = imported.level or self._program.is_first(path, modules[0], imported.words)
-        return modules[0] if is_sure else ""
+            return False
+        return bool(imported.level) or self._program.is_first(path, modules[0], imported.words)
 
     # Files
 

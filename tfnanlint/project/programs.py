@@ -54,6 +54,7 @@ _RESTORING: Final = re.compile(
     rb"|^[ \t]*load_model[ \t]*[,)]?[ \t]*$",
     re.M,
 )
+_MAIN: Final = re.compile(rb"^if\b[^\n]*\b__name__\b[^\n]*\b__main__\b", re.M)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
@@ -192,15 +193,12 @@ class Program:
             return stem_of(path) in outline.imported
         return any([path in self.run_by(importer, one) for one in outline.imports])
 
-    def imports_from(self, importer: str, imported: Import, folder: str) -> bool:
-        """Whether the words of an import statement lead through a folder to a module below it: the
-        folder is a package of which the importer uses a part.
-        """
-        whole, depth = words_of(imported), len(folder.split(os.sep))
-        return not imported.level and any(
-            module.startswith(folder + os.sep) and depth > len(self._dotted[module]) - count
-            for count in range(1, len(whole) + 1)
-            for module in self.modules(importer, imported, whole[:count])
+    def has_main_part(self, is_apart: Callable[[str], bool]) -> bool:
+        """Whether a file is started, a notebook or one with a main part: not one that is apart."""
+        return any(
+            (not path.endswith(".py") or _MAIN.search(data) is not None)
+            and not is_apart(os.path.relpath(path, self.top))
+            for path, data in self.texts.items()
         )
 
     @property

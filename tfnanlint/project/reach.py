@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from tfnanlint.conventions.files import holds_tests, is_put_away
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.choices import Choices
 from tfnanlint.project.halts import Halts
@@ -275,6 +276,7 @@ class Reach:
             seen.add(path)
             known = (
                 self._runs(path, set())
+                or holds_tests(path)  # which a runner of tests finds
                 or self._names.may_find(path)
                 or any(
                     [
@@ -291,17 +293,22 @@ class Reach:
     # What a NO needs
 
     def _is_in_program(self) -> bool:
-        """Whether the file is part of a program: it is one, scripts import it, or they import
-        others beside it or in a package around it.
+        """Whether the file is part of a program, of which there is one: it is one itself or was
+        put away, or scripts import it or others beside it.
         """
-        if self._own.is_program:
+        if self._own.is_program or self._is_put_away():
             return True
         self._running.pop(self._path, None)
         if any(self._runs(other, {self._path}) for other in self._names.importers(self._path)):
             return True
         if any(self._runs(other, {self._path}) for other in self._program.finding):
             return True
-        return self._is_beside_used() or self._is_in_used_package()
+        return self._is_beside_used()
+
+    def _is_put_away(self) -> bool:
+        """Whether the file was put away, in a project that has a program beside."""
+        is_away = is_put_away(os.path.relpath(self._path, self._program.top))
+        return is_away and self._program.has_main_part(is_put_away)
 
     def _is_beside_used(self) -> bool:
         """Whether scripts import another file of the same folder."""
@@ -314,23 +321,9 @@ class Reach:
             if other != self._path
         )
 
-    def _is_in_used_package(self) -> bool:
-        """Whether scripts import files of a package around the file, by its name."""
-        folder = os.path.dirname(self._path)
-        while folder.startswith(self._program.top + os.sep):
-            for importer in self._program.may_import(os.path.basename(folder)):
-                is_used = importer != self._path and any(
-                    self._program.imports_from(importer, one, folder)
-                    for one in self._names.outline(importer).imports
-                )
-                if is_used and self._runs(importer, {self._path}):
-                    return True
-            folder = os.path.dirname(folder)
-        return False
-
     def _may_be_found(self, path: str, definition: Definition) -> bool:
         """Whether code that does not load the name of a definition may have it all the same."""
-        if self._names.outline(path).looks_up:
+        if self._names.outline(path).looks_up or holds_tests(path):
             return True
         if self._names.is_method(path, definition):
             return self._may_get(definition.name)
