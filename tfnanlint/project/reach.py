@@ -194,11 +194,11 @@ class Reach:
             or any(self._is_loaded_with(path, one) for one in self._program.restoring)
         )
 
-    def _is_loaded_with(self, path: str, other: str) -> bool:
+    def _is_loaded_with(self, path: str, home: str) -> bool:
         """Whether one run may load two files: one of them imports the other, also through others,
         or a third imports both.
         """
-        first, second = self._loaders(path), self._loaders(other)
+        first, second = self._loaders(path), self._loaders(home)
         return first is None or second is None or not first.isdisjoint(second)
 
     def _loaders(self, path: str) -> set[str] | None:
