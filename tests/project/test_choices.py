@@ -1,5 +1,6 @@
 """Which branches a program never takes: those that depend on a parameter that is the same constant
-in every call. What is not seen, and what people set in a script, decides nothing.
+in every call, or on an attribute that `__init__` makes of one. What is not seen, and what people
+set in a script, decides nothing.
 """
 
 from __future__ import annotations
@@ -73,8 +74,92 @@ def test_what_stands_behind_a_branch_that_is_always_left(folder):
     assert why(folder, text, "loss", "loss(z, flag)") == ""
 
 
-def test_an_attribute_is_not_known(folder):
-    assert why(folder, LAYER, "Layer", "Layer()(z)") == ""
+@pytest.mark.parametrize(
+    ("body", "more", "is_said"),
+    [
+        ("Layer()(z)", "", True),
+        ("Layer(name='a')(z) + Layer(soft=False)(z)", "", True),
+        ("Layer(True)(z)", "", False),
+        ("Layer(soft=flag)(z)", "", False),
+        ("Layer(**flag)(z)", "", False),
+        ("layer = Layer(); layer.soft = flag; layer(z)", "", False),
+        ("z().soft = z; Layer()(z)", "", False),
+        ("del z.soft; Layer()(z)", "", False),
+        ("setattr(z(), 'soft', z); Layer()(z)", "", False),
+        ("setattr(z(), flag, z); Layer()(z)", "", False),
+        ("setattr(z, 'hard', z); Layer()(z)", "", True),
+        ("object.__setattr__(z, 'soft', z); Layer()(z)", "", False),
+        ("print(Layer); Layer()(z)", "", False),
+        ("Layer.from_config(flag); Layer()(z)", "", False),
+        ("kind = Layer; kind(True); Layer()(z)", "", False),
+        ("type(z)(True); Layer()(z)", "", False),
+        ("z.__class__(True); Layer()(z)", "", False),
+        ("z.__init__(True); Layer()(z)", "", False),
+        ("Layer().__init__(True)", "", False),
+        ("print(z.__class__.__name__); Layer()(z)", "", True),
+        ("Layer()(z)", "class Heir(Layer):\n    pass\n\n\nHeir(True)\n", False),
+        ("Layer()(z)", "def load(layer, all):\n    layer.__dict__.update(all)\n", False),
+        ("Layer()(z)", "def load(layer, all):\n    vars(layer).update(all)\n", False),
+        ("Layer()(z)", "class Other:\n    def set(self):\n        self.soft = 1\n", True),
+        ("Other.set(Layer())", "class Other:\n    def set(self):\n        self.soft = 1\n", False),
+        ("Layer()(z)", "class Other:\n    def set(one, self):\n        self.soft = 1\n", False),
+    ],
+)
+def test_an_attribute_that_is_a_parameter(folder, body, more, is_said):
+    expected = "in this program `self.soft` is always false" if is_said else ""
+    names = "Layer, Other" if "Other." in body else "Layer"
+    assert why(folder, LAYER + more, names, body) == expected
+
+
+BASE = "import gym\n\n\nclass Base(tf.keras.layers.Layer):\n    pass\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.soft = soft", "self.soft = False"),
+        ("self.soft = soft", "self.soft = soft or kwargs"),
+        ("self.soft = soft", "soft = not soft\n        self.soft = soft"),
+        ("self.soft = soft", "self.soft = soft\n        self.soft |= len(kwargs)"),
+        ("self.soft = soft", "self.soft, self.hard = soft, 1"),
+        ("self.soft = soft", "self = soft\n        self.soft = soft"),
+        ("self.soft = soft", "if kwargs:\n            self.soft = soft"),
+        ("    def call", "    def turn(self):\n        self.soft = True\n\n    def call"),
+        (
+            "    def call",
+            "    @classmethod\n    def of(cls):\n        return cls(True)\n\n    def call",
+        ),
+        ("    def call", "    @property\n    def soft(self):\n        return True\n\n    def call"),
+        ("    def call", "    soft = Property()\n\n    def call"),
+        ("    def call", "    def __setattr__(self, name, value):\n        pass\n\n    def call"),
+        ("def call(self, z):", "def call(self, z):\n        self = z"),
+        ("def call(self, z):", "def call(z, self):"),
+        ("    def call", "    @staticmethod\n    def call"),
+        ("tf.keras.layers.Layer", "gym.Env"),
+        ("tf.keras.layers.Layer", "Base"),
+        ("class Layer", "@register\nclass Layer"),
+        ("soft=False", "soft=tf"),
+        ("if self.soft", "if self.soft > 1"),
+        ("self.soft", "self.trainable"),
+    ],
+)
+def test_an_attribute_that_may_be_another(folder, old, new):
+    text = LAYER.replace(old, new).replace(HEAD, HEAD + BASE)
+    assert why(folder, text, "Layer", "Layer()(z)") == ""
+
+
+def test_a_method_that_is_called_if_an_attribute_is_set(folder):
+    text = LAYER.replace("return tf.math.log(tf.nn.softmax(z))", "return self.risky(z)")
+    text += "    def risky(self, z):\n        return tf.math.log(tf.nn.softmax(z))\n"
+    assert why(folder, text, "Layer", "Layer()(z)") == "nothing in this program calls `risky`"
+    assert why(folder, text, "Layer", "Layer(True)(z)") == ""
+
+
+def test_a_class_that_names_itself_to_find_its_base(folder):
+    text = LAYER.replace("super()", "super(Layer, self)")
+    assert why(folder, text, "Layer", "Layer()(z)") != ""
+    text = LAYER.replace("super()", "print(Layer, super())")
+    assert why(folder, text, "Layer", "Layer()(z)") == ""
 
 
 def test_what_a_script_sets_is_changed_from_run_to_run(folder):

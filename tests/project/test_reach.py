@@ -171,6 +171,45 @@ def test_a_module_that_nothing_imports_beside_one_that_is_imported(folder):
     assert reason(folder, "utils/old.py", {**files, "utils/old.py": script}) == ""
 
 
+@pytest.mark.parametrize(
+    ("place", "more", "is_said"),
+    [
+        ("src/trash/nets/old.py", {}, True),
+        ("backup/old.py", {}, True),
+        ("src_bak/nets/old.py", {}, True),
+        ("tools/backups.py", {}, False),  # a file that makes them
+        ("src/more/old.py", {}, False),  # one of a collection, for all that is known
+        ("trash/old.py", {"trash/run.py": "import old\n\n\nold.risky(1)\n"}, False),
+        ("trash/old.py", {"train.py": "from trash.old import risky\n\n\nrisky(1)\n"}, False),
+        (
+            "trash/old.py",
+            {"test_old.py": "from trash.old import risky\n\ndef test(): risky(1)"},
+            False,
+        ),
+        ("trash/old.py", {"a.ipynb": notebook("%run trash/old.py", "risky(1)")}, False),
+        ("trash/old.py", {"all.py": "import pkgutil\npkgutil.walk_packages(['trash'])\n"}, False),
+        ("trash/old.py", {"train.py": "x = 1\n"}, False),  # no program
+        ("trash/old.py", {"pyproject.toml": "[project]\nname = 'a'\n"}, False),
+    ],
+)
+def test_a_module_that_was_put_away_and_that_nothing_imports(folder, place, more, is_said):
+    script = "from src.nets.core import live\n" + MAIN.format("live(1)")
+    files = {"README.md": "", "train.py": script, "src/nets/core.py": HEAD + LIVE, **more}
+    why = "nothing in this program imports this file" if is_said else ""
+    assert reason(folder, place, {**files, place: HEAD + RISKY}) == why
+
+
+@pytest.mark.parametrize("name", ["test_old.py", "utils/old_test.py"])
+def test_a_runner_of_tests_finds_what_tests_import(folder, name):
+    files = {
+        "train.py": "from utils.losses import live\n" + MAIN.format("live(1)"),
+        "utils/losses.py": HEAD + LIVE,
+        "utils/old.py": HEAD + RISKY + LIVE,
+        name: "from utils.old import risky\n\n\ndef test_it():\n    assert risky(1)\n",
+    }
+    assert reason(folder, "utils/old.py", files) == ""
+
+
 NEVER = "nothing in this program calls `risky`"
 
 
@@ -526,3 +565,37 @@ def test_a_file_beside_what_scripts_import(folder):
     assert reason(folder, "lib/old.py", files) == "nothing in this program imports this file"
     files["lib/old.py"] = HEAD + "tf.keras.backend.clear_session()\n" + RISKY
     assert reason(folder, "lib/old.py", files) == CALLED
+
+
+LEARNERS = {
+    "a/nets.py": METHOD.format(""),
+    "a/train.py": "from a.nets import Model\n" + MAIN.format("print(Model)"),
+    "b/nets.py": "class Model:\n    def risky(self, z):\n        return z\n",
+    "b/train.py": "from b.nets import Model\n" + MAIN.format("Model().risky(1)"),
+    "README.md": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "may_meet"),
+    [
+        ({}, False),
+        ({"b/more.py": "import a.train\n"}, False),
+        ({"main.py": "import a.train, b.train\n"}, True),
+        ({"b/nets.py": "from a import nets\n" + LEARNERS["b/nets.py"]}, True),
+        ({"a/nets.py": "from b import train\n" + LEARNERS["a/nets.py"]}, True),
+        ({"b/train.py": "import pickle\n" + LEARNERS["b/train.py"]}, True),
+        ({"b/nets.py": "from joblib import load\n" + LEARNERS["b/nets.py"]}, True),
+        ({"b/nets.py": "import keras\nkeras.models.load_model('a')\n"}, True),
+        ({"b/nets.py": "from keras.models import (\n    Model,\n    load_model,\n)\n"}, True),
+        ({"b/nets.py": "def load_model():\n    pass\n" + LEARNERS["b/nets.py"]}, False),
+        ({"c/more.py": "import pickle\n"}, False),
+        ({"main.py": "import importlib\nimportlib.import_module('a' + input())\n"}, True),
+        ({"main.py": "print 'Python 2', train, nets\nimport a.train, b.train\n"}, True),
+        ({"all.ipynb": notebook("from a import nets", "import b.train")}, True),
+    ],
+)
+def test_a_method_of_a_class_that_no_run_loads_with_the_call(folder, files, may_meet):
+    why = "" if may_meet else "nothing in this program calls `risky`"
+    every = {**LEARNERS, **files}
+    assert reason(folder, "a/nets.py", every) == why

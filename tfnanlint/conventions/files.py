@@ -8,6 +8,10 @@ from typing import Final
 
 _TEST_FILE: Final = r"test_.*|.*_tests?|.*_?test_?utils|conftest"
 _TEST_PATH: Final = r"(?:^|[/\\_])tests?(?:[/\\_.]|$)"
+_PUT_AWAY: Final = (
+    r"(?:.*[/_.-])?(?:trash|backups?|bak|deprecated|obsolete|unused|archived?|attic)"
+    r"(?:[/_.-].*)?/[^/]*"
+)
 _UNTRAINED_FOLDER: Final = (
     r"(?:.*/)?(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*"
 )
@@ -48,6 +52,11 @@ def holds_tests(path: str) -> bool:
 def is_below_tests(path: str) -> bool:
     """Whether a file or a folder on its path is named for tests: nothing there is trained long."""
     return re.search(_TEST_PATH, path) is not None
+
+
+def is_put_away(path: str) -> bool:
+    """Whether a file stands in a folder for what is no longer used: `trash/`, `src/backup_2/`."""
+    return re.fullmatch(_PUT_AWAY, path.replace(os.sep, "/")) is not None
 
 
 def is_apart_from_training(path: str) -> bool:

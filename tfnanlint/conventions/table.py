@@ -340,6 +340,11 @@ CONVENTIONS: Final = (
         "the folder holds tests and their helpers",
     ),
     Convention(
+        files.is_put_away,
+        "the file is no library of its own: what no script imports or starts is not run",
+        "people move code there that they have replaced, and keep it to look at",
+    ),
+    Convention(
         files.is_apart_from_training,
         "no gradient is taken",
         "libraries keep metrics and samplers in folders of these names",

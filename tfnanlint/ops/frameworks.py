@@ -38,6 +38,13 @@ RECORD_BASES: Final = ("NamedTuple", "namedtuple", "dataclass")
 HOOKS: Final = frozenset(
     "call __call__ build train_step test_step predict_step compute_loss forward".split()
 )
+# The attributes of objects of subclasses that TensorFlow and Keras assign.
+ASSIGNED_BY_BASES: Final = frozenset(
+    "activity_regularizer autocast built compiled compute_dtype dtype dtype_policy dynamic inputs "
+    "input_spec iterations learning_rate losses metrics model name optimizer outputs params "
+    "reduction run_eagerly states stateful stop_training supports_jit supports_masking trainable "
+    "training weights".split()
+)
 # The methods of subclasses that TensorFlow and Keras call or look up by their names, beside those
 # whose names begin with an underscore: of layers, models, losses, metrics, callbacks, optimizers,
 # cells, schedules, regularizers, datasets, estimators and hooks of sessions.

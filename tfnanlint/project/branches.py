@@ -11,7 +11,7 @@ from typing import Any, Final
 from tfnanlint.project.outlines import TOP
 from tfnanlint.syntax.nodes import blocks_of
 
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 Place = tuple[int, int]  # a row and a column
@@ -34,20 +34,22 @@ class Branch:
 
 
 class Layout:
-    """The branches of a file, its functions by their qualified names, and how often it defines a
-    name.
+    """The branches of a file, its functions and classes by their qualified names, those of them
+    that it defines more than once, and how often it defines a name.
     """
 
     def __init__(self, tree: ast.Module):
         self.tree = tree
         self.functions: dict[str, Any] = {}
+        self.classes: dict[str, Any] = {}
+        self.repeated: set[str] = set()
         self.defined: Counter[str] = Counter()
         branches: list[Branch] = []
         waiting: list[tuple[list[ast.stmt], str, str]] = [(tree.body, TOP, "")]
         for block, owner, of_class in waiting:  # it grows on the way
             for node in block:
                 inside = owner, of_class
-                if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+                if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                     inside = self._define(node, owner, of_class)
                 waiting += [(inner, *inside) for inner in blocks_of(node)]
                 branches += _branches(node, block[-1], owner)
@@ -59,7 +61,10 @@ class Layout:
         """Note a definition; the function and the class around what stands in it."""
         name = f"{of_class or owner}.{node.name}".lstrip(".")
         self.defined[node.name] += 1
+        if name in self.functions or name in self.classes:
+            self.repeated.add(name)
         if isinstance(node, ast.ClassDef):
+            self.classes[name] = node
             return owner, name
         self.functions[name] = node
         return name, ""

@@ -1,9 +1,10 @@
 """Choices: the branches that a program never takes, because they depend on a parameter that is the
-same constant in every call.
+same constant in every call, or on an attribute that `__init__` makes of one.
 
 Nothing is evaluated but constants. A parameter is known of a function that is defined once, that
-has no decorator, that never binds the parameter anew, and that the program calls by its name alone.
-Attributes, names of the file and all other expressions are not known.
+has no decorator, that never binds the parameter anew, and that the program calls by its name alone;
+an attribute of a class that the program does nothing with but make objects. Names of the file and
+all other expressions are not known.
 """
 
 from __future__ import annotations
@@ -13,13 +14,19 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, Final
 
-from tfnanlint.project.branches import Branch, Layout
+from tfnanlint.project.arguments import bound_by, defaults_of, is_spread, parameters
+from tfnanlint.project.attributes import INIT, Attributes, parameter_of
+from tfnanlint.project.bindings import is_bound
+from tfnanlint.project.branches import FUNCTIONS, Branch, Layout
 from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP
+from tfnanlint.project.programs import Program
+from tfnanlint.syntax.access_paths import leaf
 
 _MAX_WRITTEN: Final = 40  # characters of a condition in a reason
 _CONSTANTS: Final = (type(None), bool, int, float, str)
+_MAKERS: Final = frozenset(("__new__", "__init_subclass__", "__setattr__", "__getattribute__"))
 _EITHER: Final = frozenset((True, False))
 
 Value = tuple[type, Any]  # a constant, with its type: 0 is not False
@@ -35,8 +42,14 @@ class Choices:
     call a definition that does not load its name.
     """
 
-    def __init__(self, names: Names, is_called_unseen: Callable[[str, Definition], bool]):
+    def __init__(
+        self,
+        program: Program,
+        names: Names,
+        is_called_unseen: Callable[[str, Definition], bool],
+    ):
         self._names = names
+        self._attributes = Attributes(program, names)
         self._is_called_unseen = is_called_unseen
         self._layouts: dict[str, Layout] = {}
         self._reasons: dict[Branch, str] = {}  # those of the branches around each, too
@@ -119,12 +132,12 @@ class Choices:
         return frozenset((first[1] == second[1]) is not negated for first, second in pairs)
 
     def _values(self, node: ast.expr, place: Node) -> Values:
-        if not isinstance(node, ast.Name):
+        if not isinstance(node, (ast.Name, ast.Attribute)):
             return frozenset((_constant(node),))
-        key = *place, node.id
+        key = *place, ast.unparse(node)
         if key not in self._parameters:
             try:
-                self._parameters[key] = self._received(place, node.id)
+                self._parameters[key] = self._found(node, place)
             except _Unknown:
                 self._parameters[key] = None
         values = self._parameters[key]
@@ -134,6 +147,12 @@ class Choices:
 
     # Parameters
 
+    def _found(self, node: ast.Name | ast.Attribute, place: Node) -> Values:
+        """What calls pass for what a function loads."""
+        if isinstance(node, ast.Name):
+            return self._received(place, node.id)
+        return self._kept(place, node)
+
     def _received(self, place: Node, parameter: str) -> Values:
         """What the calls of a function pass for a parameter."""
         path, name = place
@@ -142,38 +161,80 @@ class Choices:
         if node is None or definition is None:
             raise _Unknown
         is_method = self._names.is_method(path, definition)
-        if parameter not in _parameters(node.args)[is_method:] or _is_bound(node, parameter):
+        if parameter not in parameters(node.args)[is_method:] or is_bound(node, parameter):
             raise _Unknown
         if not self._is_seen(path, definition, node):
             raise _Unknown
+        skips = (1, 0) if is_method else (0,)
         values = {
             value
             for file, use in self._names.uses_of(place, definition)
-            for value in self._passed(file, use, node, parameter, is_method)
+            for value in self._passed(file, use, node, parameter, skips)
         }
         if not values:
             raise _Unknown
         return frozenset(values)
 
+    def _kept(self, place: Node, node: ast.Attribute) -> Values:
+        """What calls of a class pass for the parameter that an attribute of its objects is."""
+        path, function = place
+        owner, parameter = parameter_of(node, function, self._layout(path))
+        cls = path, owner
+        definition = self._names.definition(cls)
+        if not parameter or definition is None or not self._is_made_here(cls, definition):
+            raise _Unknown
+        init = self._layout(path).functions[f"{owner}.{INIT}"]
+        values = {
+            value
+            for file, use in self._names.uses_of(cls, definition)
+            if use.call is not None
+            for value in self._passed(file, use, init, parameter, (1,))
+        }
+        if not values or not self._attributes.is_parameter(cls, node.attr):
+            raise _Unknown
+        return frozenset(values)
+
+    def _is_made_here(self, cls: Node, definition: Definition) -> bool:
+        """Whether objects of a class are those that calls of its name make."""
+        path, name = cls
+        node = self._layout(path).classes[name]
+        methods = [one for one in node.body if isinstance(one, FUNCTIONS)]
+        if node.decorator_list or node.keywords or name in self._layout(path).repeated:
+            return False
+        if any(one.name in _MAKERS or _is_of_class(one) for one in methods):
+            return False
+        files = self._names.holding(definition.name)
+        if any(self._names.outline(one).is_words for one in files):
+            return False
+        if sum(self._layout(one).defined[definition.name] for one in files) != 1:
+            return False
+        if self._is_called_unseen(path, definition):
+            return False
+        named = _named_in_super(node)
+        return definition.parent == TOP and all(
+            use.call is not None or use.node in named
+            for _, use in self._names.uses_of(cls, definition)
+        )
+
     def _passed(
-        self, path: str, use: Use, node: Any, parameter: str, is_method: bool
+        self, path: str, use: Use, node: Any, parameter: str, skips: tuple[int, ...]
     ) -> Iterator[Value]:
         """What a call passes for a parameter. The call of a method may pass its object, as that of
         an attribute of a class does: each way counts that the signature allows.
         """
         call = use.call
-        if call is None or _is_spread(call) or self._names.outline(path).is_words:
+        if call is None or is_spread(call) or self._names.outline(path).is_words:
             raise _Unknown
         fitting = [
             passed
-            for skipped in ((1, 0) if is_method else (0,))
-            if (passed := _bound_by(node.args, call, skipped)) is not None
+            for skipped in skips
+            if (passed := bound_by(node.args, call, skipped)) is not None
         ]
         if not fitting:
             raise _Unknown
         for passed in fitting:
             if parameter not in passed:
-                yield _constant(_defaults(node.args)[parameter])
+                yield _constant(defaults_of(node.args)[parameter])
             elif use.owner == TOP:
                 raise _Unknown  # a script, which people change from run to run
             else:
@@ -205,6 +266,20 @@ class Choices:
         )
 
 
+def _is_of_class(method: Any) -> bool:
+    """Whether a method gets the class itself, of which it may make objects."""
+    return any("classmethod" in ast.unparse(one) for one in method.decorator_list)
+
+
+def _named_in_super(cls: ast.ClassDef) -> set[ast.expr]:
+    """Where a class names itself to find what it inherits: `super(Layer, self)`."""
+    return {
+        node.args[0]
+        for node in ast.walk(cls)
+        if isinstance(node, ast.Call) and node.args and leaf(node.func) == "super"
+    }
+
+
 def _written(test: ast.expr) -> str:
     text = ast.unparse(test)
     return f"`{text}`" if len(text) <= _MAX_WRITTEN else "the condition of this branch"
@@ -219,59 +294,3 @@ def _constant(node: ast.expr) -> Value:
     if isinstance(node, ast.Constant) and isinstance(node.value, _CONSTANTS):
         return type(node.value), node.value
     raise _Unknown
-
-
-def _parameters(args: ast.arguments) -> list[str]:
-    """The parameters that a call may name or count, in order."""
-    return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-
-
-def _defaults(args: ast.arguments) -> dict[str, ast.expr]:
-    places = [one.arg for one in (*args.posonlyargs, *args.args)]
-    defaults = dict(zip(reversed(places), reversed(args.defaults)))
-    for argument, default in zip(args.kwonlyargs, args.kw_defaults):
-        if default is not None:
-            defaults[argument.arg] = default
-    return defaults
-
-
-def _is_spread(call: ast.Call) -> bool:
-    return any(isinstance(one, ast.Starred) for one in call.args) or any(
-        keyword.arg is None for keyword in call.keywords
-    )
-
-
-def _bound_by(args: ast.arguments, call: ast.Call, skipped: int) -> dict[str, ast.expr] | None:
-    """What a call passes by the names of parameters, the first ones skipped; None where the
-    signature does not allow the call.
-    """
-    places = [one.arg for one in (*args.posonlyargs, *args.args)][skipped:]
-    names = _parameters(args)[skipped:]
-    if len(call.args) > len(places) and args.vararg is None:
-        return None
-    passed = dict(zip(places, call.args))
-    for keyword in call.keywords:
-        if keyword.arg in names[max(len(args.posonlyargs) - skipped, 0) :]:
-            passed[str(keyword.arg)] = keyword.value
-        elif args.kwarg is None:
-            return None
-    defaults = _defaults(args)
-    return passed if all(name in passed or name in defaults for name in names) else None
-
-
-def _is_bound(function: ast.AST, name: str) -> bool:
-    """Whether something in a function may bind a name, beside its parameters."""
-    return any(name in _bound_at(node) for node in ast.walk(function) if node is not function)
-
-
-def _bound_at(node: Any) -> list[str | None]:
-    """The names that a node binds, or declares to be those of others: all nodes but plain names
-    have them as a text.
-    """
-    if isinstance(node, ast.Name):
-        return [] if isinstance(node.ctx, ast.Load) else [node.id]
-    if isinstance(node, ast.alias):
-        return [node.asname or node.name.partition(".")[0]]
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return [*node.names]
-    return [getattr(node, "name", None), getattr(node, "rest", None)]

@@ -12,9 +12,9 @@ from tfnanlint.project.outline_entries import Definition, Import, Use
 from tfnanlint.project.outlines import Outline
 from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
-_FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
+KNOWN_FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
 # Bases and metaclasses that call no method by its name.
-_INERT: Final = frozenset(("object", "type", "ABC", "ABCMeta"))
+INERT: Final = frozenset(("object", "type", "ABC", "ABCMeta"))
 MAX_FILES: Final = 64  # others that are read for one answer: what more may lead to is not judged
 
 Node = tuple[str, str]  # a file, and the qualified name of a definition in it, or `TOP`
@@ -181,10 +181,10 @@ class Names:
         if definition.is_open:
             return True
         for base, package in definition.bases:
-            if base in _INERT:
+            if base in INERT:
                 continue
             if package and not self.is_own(package):
-                if package not in _FRAMEWORKS or method.startswith("_"):
+                if package not in KNOWN_FRAMEWORKS or method.startswith("_"):
                     return True
                 if method in CALLED_BY_BASES:
                     return True

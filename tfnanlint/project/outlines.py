@@ -31,8 +31,8 @@ _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | frozenset(
 # Calls that find a module, or what stands in one, by a name that is computed.
 _MODULE_FINDERS: Final = frozenset("import_module __import__ load_source".split())
 FINDERS: Final = _MODULE_FINDERS | frozenset(
-    "exec_module run_path run_module locate instantiate find_module __subclasses__ Fire "
-    "exec".split()
+    "exec_module load_module walk_packages iter_modules run_path run_module locate instantiate "
+    "find_module __subclasses__ Fire exec".split()
 )
 _NOTHING: Final[frozenset[str]] = frozenset()
 # By the name of what is called, the flags of an outline that the call sets.

@@ -35,6 +35,28 @@ _LOOKING: Final[_Signs] = tuple(
     (word.encode(), _CALLED) for word in "globals eval exec locals vars".split()
 )
 
+# What may bind names of modules and classes anew, and what may change where modules are found.
+_PATCHING: Final = re.compile(
+    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:patch|monkeypatch|reload)\b|__dict__"
+    rb"|\bvars\s*\(\s*\w"
+)
+# What may assign an attribute by text, with the name if that is written there, or makes an object
+# of the class of another one, or one anew.
+_SETTING: Final = re.compile(
+    rb"(?P<plain>\bsuper\s*\([^()]*\)\s*\.\s*__init__\b|\.\s*__init__\s*\(\s*self\b)"
+    rb"|\.\s*__init__\b|\b__class__\b(?!\s*\.\s*__name__)|\btype\s*\(\s*\w+\s*\)\s*\(|=\s*type\s*\("
+    rb"|(?:\bsetattr|__setattr__|\bpatch\.object)\s*\((?:[^,()]*,\s*['\"](?P<name>\w+)['\"]\s*[,)])?"
+)
+# What may import the class of an object that it reads.
+_RESTORING: Final = re.compile(
+    rb"\b(?:\w*[pP]ickle|joblib|dill|shelve|model_from_\w+|deserialize\w*)\b"
+    rb"|\b(?:models|saving|keras)\s*\.\s*load_model\b|\bimport\b[^\n]*\bload_model\b"
+    rb"|^[ \t]*load_model[ \t]*[,)]?[ \t]*$",
+    re.M,
+)
+_MAIN: Final = re.compile(rb"^if\b[^\n]*\b__name__\b[^\n]*\b__main__\b", re.M)
+_PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
+
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
 _STAR: Final = re.compile(rb"import[ \t]*\*")
 _QUOTED: Final = rb"['\"](?:[\w./:]*[./:])?%s(?:\.py)?['\"]"
@@ -68,6 +90,8 @@ class Program:
         self._starring: list[str] | None = None
         self._finding: list[str] | None = None
         self._found: dict[str, bool] = {}
+        self._setters: list[bytes] | None = None
+        self._restoring: list[str] | None = None
         self._written: dict[str, bool] = {}
         self._flags: dict[str, bool] = {}
         self.words = {stem_of(path) for path in texts}
@@ -168,6 +192,97 @@ class Program:
         if outline.is_words:
             return stem_of(path) in outline.imported
         return any([path in self.run_by(importer, one) for one in outline.imports])
+
+    def has_main_part(self, is_apart: Callable[[str], bool]) -> bool:
+        """Whether a file is started, a notebook or one with a main part: not one that is apart."""
+        return any(
+            (not path.endswith(".py") or _MAIN.search(data) is not None)
+            and not is_apart(os.path.relpath(path, self.top))
+            for path, data in self.texts.items()
+        )
+
+    @property
+    def restoring(self) -> list[str]:
+        """The files that may make objects of classes that they do not import: of what other runs
+        have written.
+        """
+        if self._restoring is None:
+            self._restoring = [path for path, data in self.texts.items() if _RESTORING.search(data)]
+        return self._restoring
+
+    def is_module_file(self, path: str) -> bool:
+        """Whether a file is the only one that its dotted name may mean, and is no package, whose
+        modules may be built of other files.
+        """
+        folder, name = os.path.split(path)
+        inside = os.path.join(folder, stem_of(path)) + os.sep
+        return name != INIT and not any(other.startswith(inside) for other in self.texts)
+
+    def is_first(self, importer: str, module: str, words: _Words) -> bool:
+        """Whether Python finds a module by some words, and no other one: it is the only one of the
+        program, it stands beside a script that nothing imports, and nothing changes the paths of
+        import.
+        """
+        named = self._by_stem.get(words[-1], ())
+        count = sum(self._dotted[one][-len(words) :] == words for one in named)
+        is_beside = self._dotted[module][: -len(words)] == _folders(importer)
+        is_only = is_beside and count == 1
+        return is_only and not self._is_imported(importer) and not self._changes_paths
+
+    @property
+    def _changes_paths(self) -> bool:
+        """Whether some file may change where Python looks for modules, as the text tells."""
+        return self._is(
+            "paths", lambda: any(_PATHS.search(data) is not None for data in self.texts.values())
+        )
+
+    def sets_attribute(self, name: str) -> bool:
+        """Whether some file may assign an attribute by text, as its own text tells, or make an
+        object of the class of another one.
+        """
+        if self.copies_attributes or self.looks_up:
+            return True
+        return self._is(f"sets {name}", lambda: any(map(self._setter_of(name), self._setting)))
+
+    @property
+    def _setting(self) -> list[bytes]:
+        """The texts in which attributes may be assigned by text."""
+        if self._setters is None:
+            self._setters = [data for data in self.texts.values() if _SETTING.search(data)]
+        return self._setters
+
+    def _setter_of(self, name: str) -> Callable[[bytes], bool]:
+        written = _bytes_of(name)
+
+        def sets(data: bytes) -> bool:
+            return any(
+                place["plain"] is None and place["name"] in (None, written)
+                for place in _SETTING.finditer(data)
+            )
+
+        return sets
+
+    def is_called_through(self, name: str) -> bool:
+        """Whether a file calls a method of a class by the name of the class, for any object."""
+        called = re.compile(rb"\b%s\s*\.\s*\w+\s*\(" % re.escape(_bytes_of(name)))
+        return any(called.search(self.texts[path]) for path in self.holding(name))
+
+    def may_patch(self, path: str, name: str) -> bool:
+        """Whether some file may bind a name of a module anew from outside, or change what it is:
+        `losses.loss = f`, `Loss.__init__ = f`, `setattr(losses, name, f)`.
+        """
+        key = f"patches {stem_of(path)}.{name}"
+        return self._is(key, lambda: self._patches(stem_of(path), name))
+
+    def _patches(self, stem: str, name: str) -> bool:
+        plain = re.escape(_bytes_of(name))
+        stores = re.compile(
+            rb"\.\s*%s\b\s*[^\w\s.()]|\b%s(?:\s*\.\s*\w+)+\s*(?:\[|=(?!=))" % (plain, plain)
+        )
+        holding = dict.fromkeys([*self.holding(name), *self.holding(stem)])
+        return self.is_written(name) or any(
+            stores.search(self.texts[one]) or _PATCHING.search(self.texts[one]) for one in holding
+        )
 
     def _folder(self, importer: str, level: int) -> _Words:
         """The folder that a relative import begins at."""

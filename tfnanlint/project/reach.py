@@ -12,15 +12,19 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from tfnanlint.conventions.files import holds_tests, is_put_away
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.choices import Choices
+from tfnanlint.project.halts import Halts
+from tfnanlint.project.imports import Imports
 from tfnanlint.project.names import Names, Node, TooMany
-from tfnanlint.project.outline_entries import Definition
+from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP, Outline, is_case, is_main
 from tfnanlint.project.programs import INIT, Program
 from tfnanlint.syntax.access_paths import is_special
 
 _GROWTH: Final = 1.25  # of what may lead to a definition, until it is asked again whether it runs
+_MAX_LOADERS: Final = 100  # files that import a file, also through others
 
 
 class Reach:
@@ -37,7 +41,9 @@ class Reach:
         # by a qualified name: several findings stand in one definition
         self._answers: dict[str, Answer] = {}
         self._names = Names(program, path, own)
-        self._choices = Choices(self._names, self._may_be_called_unseen)
+        self._choices = Choices(program, self._names, self._may_be_called_unseen)
+        self._signatures = Names(program, path, own)  # of the files that are read for calls
+        self._halts = Halts(program, self._signatures)
 
     def answer(self, name: str) -> Answer:
         """Whether the program reaches the definition of a qualified name."""
@@ -57,7 +63,7 @@ class Reach:
         """
         self._begin()
         try:
-            reason = "" if self._own.exports(TOP) else self._choices.never(self._path, row)
+            reason = "" if self._own.exports(TOP) else self._never(self._path, row)
             return reason if reason and self._is_in_program() else ""
         except (TooMany, RecursionError):
             return ""
@@ -82,7 +88,10 @@ class Reach:
 
     def _begin(self) -> None:
         self._users, self._reached, self._running, self._found = {}, set(), {}, {}
+        self._imports: Imports | None = None
+        self._loading: dict[str, set[str] | None] = {}
         self._names.begin()
+        self._signatures.begin()
 
     def _reads(self, path: str, name: str) -> bool:
         """Whether a file may load an attribute: also by text that it evaluates."""
@@ -151,11 +160,54 @@ class Reach:
             if use.package and not self._names.is_own(use.package):
                 continue
             place = use.node
-            if place and self._choices.never(path, place.lineno, place.col_offset):
+            if place and self._never(path, place.lineno, place.col_offset):
+                continue
+            if self._never_enters(use, node) or not self._may_meet(path, node[0]):
                 continue
             user = path, use.owner
             self._add(user, waiting)
             self._users[node].add(user)
+
+    def _never(self, path: str, row: int, column: int = 0) -> str:
+        """Why the code at a place never runs, although that of its function may."""
+        reason = self._choices.never(path, row, column)
+        try:
+            return reason or self._halts.before(path, row, column)
+        except TooMany:
+            return ""
+
+    def _never_enters(self, use: Use, node: Node) -> bool:
+        """Whether a name is loaded for a call that raises before it enters a definition."""
+        try:
+            return self._halts.refuses(node, use)
+        except TooMany:
+            return False
+
+    def _may_meet(self, path: str, home: str) -> bool:
+        """Whether code of one file may have an object of another: one run loads both, or the first
+        reads what another run has written.
+        """
+        return (
+            path == home
+            or bool(self._program.finding)
+            or self._is_loaded_with(path, home)
+            or any(self._is_loaded_with(path, one) for one in self._program.restoring)
+        )
+
+    def _is_loaded_with(self, path: str, home: str) -> bool:
+        """Whether one run may load two files: one of them imports the other, also through others,
+        or a third imports both.
+        """
+        first, second = self._loaders(path), self._loaders(home)
+        return first is None or second is None or not first.isdisjoint(second)
+
+    def _loaders(self, path: str) -> set[str] | None:
+        """The files that import a file, and itself; None where they are too many."""
+        if path not in self._loading:
+            if self._imports is None:
+                self._imports = Imports(self._program)
+            self._loading[path] = self._imports.all_importers(path, _MAX_LOADERS)
+        return self._loading[path]
 
     # What is reached
 
@@ -224,6 +276,7 @@ class Reach:
             seen.add(path)
             known = (
                 self._runs(path, set())
+                or holds_tests(path)  # which a runner of tests finds
                 or self._names.may_find(path)
                 or any(
                     [
@@ -240,16 +293,25 @@ class Reach:
     # What a NO needs
 
     def _is_in_program(self) -> bool:
-        """Whether the file is part of a program: it is one, scripts import it, or they import
-        others beside it.
+        """Whether the file is part of a program, of which there is one: it is one itself or was
+        put away, or scripts import it or others beside it.
         """
-        if self._own.is_program:
+        if self._own.is_program or self._is_put_away():
             return True
         self._running.pop(self._path, None)
         if any(self._runs(other, {self._path}) for other in self._names.importers(self._path)):
             return True
         if any(self._runs(other, {self._path}) for other in self._program.finding):
             return True
+        return self._is_beside_used()
+
+    def _is_put_away(self) -> bool:
+        """Whether the file was put away, in a project that has a program beside."""
+        is_away = is_put_away(os.path.relpath(self._path, self._program.top))
+        return is_away and self._program.has_main_part(is_put_away)
+
+    def _is_beside_used(self) -> bool:
+        """Whether scripts import another file of the same folder."""
         folder = os.path.dirname(self._path)
         return any(
             os.path.dirname(other) == folder
@@ -261,7 +323,7 @@ class Reach:
 
     def _may_be_found(self, path: str, definition: Definition) -> bool:
         """Whether code that does not load the name of a definition may have it all the same."""
-        if self._names.outline(path).looks_up:
+        if self._names.outline(path).looks_up or holds_tests(path):
             return True
         if self._names.is_method(path, definition):
             return self._may_get(definition.name)

@@ -1,0 +1,206 @@
+"""What a program never runs because a call raises before that a signature does not allow. What may
+be patched, found by text or come from elsewhere allows all for all that is known.
+"""
+
+from __future__ import annotations
+
+import pytest
+from reached import HEAD, MAIN, put, reason
+
+RISKY = "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
+MAKE = "def make(width, depth=1, *, rate=0.1):\n    return width\n\n\n"
+NET = (
+    HEAD
+    + "{}class Net({}):\n    def __init__(self, width):\n        self.width = width\n\n"
+    + "    def train(self, z):\n        return tf.math.log(tf.nn.softmax(z))\n\n\n"
+)
+CALLED = "nothing in this program calls `{}`"
+
+
+def never(folder, body, more="", losses=MAKE):
+    """Why `risky` is never run by a script with some lines."""
+    text = "from losses import make\nfrom nets import risky\n\n\n" + more + body
+    put(folder, {"losses.py": HEAD + losses, "train.py": text})
+    return reason(folder, "nets.py", {"nets.py": HEAD + RISKY})
+
+
+@pytest.mark.parametrize(
+    ("call", "is_refused"),
+    [
+        ("make(3, size=2)", True),
+        ("make()", True),
+        ("make(depth=2)", True),
+        ("make(1, 2, 3)", True),
+        ("make(1, width=2)", True),
+        ("print([make()])", True),
+        ("x = y = 1 + make()", True),
+        ("make(3)", False),
+        ("make(3, rate=2)", False),
+        ("make(*args)", False),
+        ("make(**args)", False),
+        ("print(make)", False),
+        ("later = lambda: make()", False),
+        ("rate or make()", False),
+        ("1 if rate else make()", False),
+        ("all(make() for _ in rate)", False),
+        ("1 < rate < make()", False),
+        ("def later(): make()", False),
+        ("x: make()", False),
+        ("x: make = make()", True),
+        ("if rate: make()", False),
+        ("for _ in rate: make()", False),
+        ("make.__defaults__ = (1,); make()", False),
+    ],
+)
+def test_what_stands_behind_a_call_that_a_signature_does_not_allow(folder, call, is_refused):
+    expected = CALLED.format("risky") if is_refused else ""
+    assert never(folder, f"{call}\nrisky(1)\n", "rate, args = 1, {}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "is_never"),
+    [
+        ("try:\n    make()\nexcept TypeError:\n    risky(1)\n", False),
+        ("try:\n    make()\n    risky(1)\nexcept TypeError:\n    pass\n", True),
+        ("try:\n    make()\nfinally:\n    risky(1)\n", False),
+        ("with open(1) as file:\n    make()\nrisky(1)\n", False),
+        ("def run():\n    make()\n    risky(1)\n\n\nrun()\n", True),
+        ("def run():\n    make()\n\n\nrun()\nrisky(1)\n", False),
+        ("risky(1); make()\n", False),
+        ("make(); risky(1)\n", True),
+        ("make()\n\n\nif __name__ == '__main__':\n    risky(1)\n", True),
+        ("make()\n\n\ndef run():\n    risky(1)\n\n\nrun()\n", True),
+    ],
+)
+def test_only_the_rest_of_the_block_is_skipped(folder, body, is_never):
+    assert never(folder, body) == (CALLED.format("risky") if is_never else "")
+
+
+@pytest.mark.parametrize(
+    ("more", "losses"),
+    [
+        ("make = print\n", MAKE),
+        ("def use(make):\n    return make\n\n\n", MAKE),
+        ("from other import *\n", MAKE),
+        ("try:\n    import make\nexcept ImportError:\n    pass\n", MAKE),
+        ("globals()['ma' + 'ke'] = print\n", MAKE),
+        ("import losses\nlosses.make = print\n", MAKE),
+        ("import losses\nsetattr(losses, 'ma' + 'ke', print)\n", MAKE),
+        ("import losses\nvars(losses)['ma' + 'ke'] = print\n", MAKE),
+        ("import losses\nlosses.__dict__.update(make=print)\n", MAKE),
+        ("import losses\nlosses.__dict__['ma' + 'ke'] = print\n", MAKE),
+        ("import sys\nsys.path.insert(0, '../other')\n", MAKE),
+        ("import sys\nsys.modules['los' + 'ses'] = print\n", MAKE),
+        ("from unittest import mock\nmock.patch('losses.make').start()\n", MAKE),
+        ("", "@configured\n" + MAKE),
+        ("", MAKE + "make = configured(make)\n"),
+        ("", MAKE + "if tf:\n    def make(): pass\n"),
+        ("", MAKE + "from other import *\n"),
+        ("", MAKE + "globals().update(make=print)\n"),
+        ("", "make = print\n"),
+        ("", "import make\n"),
+    ],
+)
+def test_a_function_that_may_be_another_allows_all(folder, more, losses):
+    put(folder, {"other.py": "x = 1\n"})
+    assert never(folder, "make()\nrisky(1)\n", more, losses) == ""
+
+
+def test_a_patch_in_a_third_file(folder):
+    put(folder, {"patches.py": "import losses\n\n\nlosses.make = print\n"})
+    assert never(folder, "make()\nrisky(1)\n", "import patches\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "bases", "main", "is_never"),
+    [
+        ("", "", "Net(size=1).train(2)", True),
+        ("", "", "Net().train(2)", True),
+        ("", "tf.keras.Model", "Net(1, size=2).train(3)", True),
+        ("", "Base", "Net(size=1).train(2)", True),
+        ("", "", "Net(1).train(2)", False),
+        ("", "", "print(Net, Net()).train(2)", False),
+        ("", "", "Net.train(1, 2)", False),
+        ("", "", "Net.__init__ = print; Net().train(2)", False),
+        ("@register\n", "", "Net().train(2)", False),
+        ("", "metaclass=Meta", "Net().train(2)", False),
+        ("", "gym.Env", "Net().train(2)", False),
+        ("", "Made", "Net().train(2)", False),
+        ("", "Unknown", "Net().train(2)", False),
+    ],
+)
+def test_a_class_whose_constructor_does_not_allow_a_call(folder, decorator, bases, main, is_never):
+    more = "import gym\n\n\nclass Base:\n    pass\n\n\nclass Made(metaclass=Meta):\n    pass\n\n\n"
+    text = NET.format(decorator, bases).replace(HEAD, HEAD + more) + MAIN.format(main)
+    expected = CALLED.format("Net") if is_never else ""
+    assert reason(folder, "train.py", {"train.py": text}) == expected
+
+
+def test_a_class_that_makes_its_objects_itself(folder):
+    text = NET.format("", "").replace(
+        "    def train",
+        "    def __new__(cls, *args):\n        return super().__new__(cls)\n\n    def train",
+    )
+    assert reason(folder, "train.py", {"train.py": text + MAIN.format("Net().train(2)")}) == ""
+
+
+def test_an_heir_that_is_made_runs_what_it_inherits(folder):
+    heir = "class Heir(Net):\n    def __init__(self):\n        super().__init__(1)\n\n\n"
+    text = NET.format("", "") + heir + MAIN.format("Net() if tf else Heir().train(2)")
+    assert reason(folder, "train.py", {"train.py": text}) == ""
+
+
+@pytest.mark.parametrize(
+    ("call", "is_never"),
+    [
+        ("z.train()", True),
+        ("z.train(1, 2, 3)", True),
+        ("z.train(1, steps=3)", True),
+        ("z.train(1)", False),
+        ("z.train(1, 2)", False),  # `Net.train(net, 2)`
+        ("z.train(*z)", False),
+        ("z.train", False),
+    ],
+)
+def test_a_call_that_a_method_does_not_allow_calls_that_of_another_class(folder, call, is_never):
+    use = f"def use(z):\n    {call}\n\n\n"
+    text = NET.format("", "") + use + MAIN.format("use(Net(1))")
+    expected = CALLED.format("train") if is_never else ""
+    assert reason(folder, "train.py", {"train.py": text}) == expected
+
+
+@pytest.mark.parametrize("decorator", ["property", "contextmanager", "tf.autograph.wrapped"])
+def test_what_a_decorator_makes_of_a_method_may_be_called_otherwise(folder, decorator):
+    text = NET.format("", "").replace("    def train", f"    @{decorator}\n    def train")
+    text += MAIN.format("Net(1).train(1, 2, 3)")
+    assert reason(folder, "train.py", {"train.py": text}) == ""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"lib/losses.py": MAKE},
+        {"losses/make.py": "x = 1\n"},
+        {"run.py": "import train\n\n\nprint(train)\n"},
+        {"patch.py": "import sys\nsys.path.insert(0, '../losses')\n"},
+        {"patch.py": "import losses\nfor name in names:\n    setattr(losses, name, 1)\n"},
+    ],
+)
+def test_a_module_that_may_be_another(folder, files):
+    put(folder, files)
+    assert never(folder, "make()\nrisky(1)\n") == ""
+
+
+def test_an_import_that_fails_is_mended_before_the_program_runs(folder):
+    text = "from losses import gone\nfrom nets import risky\n\n\nrisky(1)\n"
+    put(folder, {"losses.py": HEAD + MAKE, "train.py": text})
+    assert reason(folder, "nets.py", {"nets.py": HEAD + RISKY}) == ""
+
+
+def test_a_finding_behind_a_call_that_raises_says_so(folder):
+    text = HEAD + MAKE + RISKY.replace("    return", "    z = make(z, size=1)\n    return")
+    text += MAIN.format("risky(1)")
+    expected = "line 9 raises TypeError: `make` does not take these arguments"
+    assert reason(folder, "train.py", {"train.py": text}) == expected
+    put(folder, {"pyproject.toml": "[project]\nname = 'a'\n"})
+    assert reason(folder, "train.py", {"train.py": text}) == ""
