@@ -423,20 +423,11 @@ def test_what_is_surely_wrong_in_a_test_is_reported():
     assert [one.code for one in checked.findings] == ["TFN102"]
 
 
-def documented(said, body):
-    return f'    """A density.\n\n    Args:\n      x: {said}\n      y: of any sign.\n    """\n    return 2.0 + {body}\n'
-
-
 NEAREST = {  # what is doubted, and the nearest that is not
     "what an object worked out": (
         "TFN101",
         "    return tf.math.log(x.variance_at(0))\n",
         "    return 2.0 + tf.math.log(x)\n",
-    ),
-    "a quotient of a shifted rate and itself": (
-        "TFN101",
-        documented("a rate, > 0.", "tf.math.log((x + 1e-3) / x)"),
-        documented("is positive or zero.", "tf.math.log(x)"),
     ),
     "a name for the logarithm": (
         "TFN101",
@@ -494,11 +485,6 @@ NEAREST = {  # what is doubted, and the nearest that is not
         "TFN102",
         "    return x / tf.reduce_sum(tf.nn.relu(x))\n\n\ndef hard(y):\n    return show(y) >= 2.0\n",
         "    return tf.cumsum(x / tf.reduce_sum(tf.nn.relu(x)))\n\n\ndef hard(y):\n    return show(y) >= 2.0\n",
-    ),
-    "a ratio of what was kept above 0": (
-        "TFN101",
-        "    return 2.0 + tf.math.log((x + 1e-7) / x)\n",
-        "    return 2.0 + tf.math.log(x / (x + 1e-7))\n",
     ),
     "a mean of squares": (
         "TFN102",
