@@ -24,7 +24,11 @@ _GROWTH: Final = 1.25  # of what may lead to a definition, until it is asked aga
 
 
 class Reach:
-    """What leads to the definitions of one file of a program. `own` is the outline of that file."""
+    """What leads to the definitions of one file of a program. `own` is the outline of that file.
+    It refers to itself, and to the trees of all files that it has asked, until `close`.
+    """
+
+    __deletable__ = ["_choices"]
 
     def __init__(self, program: Program, path: str, own: Outline):
         self._program = program
@@ -38,6 +42,10 @@ class Reach:
         self._answers: dict[str, Answer] = {}
         self._names = Names(program, path, own)
         self._choices = Choices(self._names, self._may_be_called_unseen)
+
+    def close(self) -> None:
+        """Give back its memory without the cyclic collector (it is off)."""
+        del self._choices
 
     def answer(self, name: str) -> Answer:
         """Whether the program reaches the definition of a qualified name."""
