@@ -32,7 +32,7 @@ def judged(folder, **texts):
     "texts, dtype, read",
     [
         ({"a": NAMES, "b": SETS}, "float16", {"net.py", "b.py"}),
-        ({"a": COMPUTED, "b": INSIDE}, None, {"net.py", "b.py"}),
+        ({"a": COMPUTED, "b": INSIDE}, None, {"net.py"}),
         ({"a": NAMES}, None, {"net.py"}),
     ],
 )
@@ -42,3 +42,27 @@ def test_only_what_may_set_a_policy_is_read(folder, texts, dtype, read):
 
 def test_without_a_policy_nothing_is_read(folder):
     assert judged(folder, net=NET, a="import net\n") == ("", {"net.py"}, False)
+
+
+@pytest.mark.parametrize(
+    "texts, policy, read",
+    [
+        ({"a": INSIDE}, "mixed_float16", {"net.py"}),
+        ({"a": SETS}, "mixed_float16", {"net.py", "a.py"}),
+        ({"a": COMPUTED}, "", {"net.py", "a.py"}),
+        ({"a": COMPUTED, "b": INSIDE}, "mixed_float16", {"net.py", "a.py"}),
+        ({"a": INSIDE.replace("mixed_float16", "float32") + SETS}, "float32", {"net.py"}),
+        ({"a": NAMES}, "", {"net.py"}),
+    ],
+)
+def test_a_policy_that_is_written_out_in_a_function_is_read_from_the_tree(
+    folder, texts, policy, read
+):
+    for name, text in (texts | {"net": NET}).items():
+        (folder / f"{name}.py").write_text(text)
+    path = str(folder / "net.py")
+    project = Project(path, None, Module)
+    module = project.modules[path] = Module(Source(path, NET), project)
+    assert Engine().policy_of_program(module) == policy
+    names = {other.source.path.rpartition("/")[2] for other in project.modules.values()}
+    assert names == read

@@ -4,6 +4,7 @@ by itself and whatever may be called unseen keep their findings.
 
 from __future__ import annotations
 
+import gc
 import json
 
 import pytest
@@ -13,6 +14,7 @@ from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.notebook.document import Notebook, written_in
 from tfnanlint.pipeline import analysis as flow
 from tfnanlint.project import index as project
+from tfnanlint.project.reach import Reach
 from tfnanlint.syntax.source import Source
 
 RISKY = "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
@@ -48,6 +50,19 @@ def notebook(*cells: str) -> str:
 
 def test_what_nothing_calls_next_to_live_code_is_a_note(folder):
     assert reason(folder, "train.py", {"train.py": DEAD}) == CALLED
+
+
+def test_what_a_file_has_asked_its_program_is_let_go(folder):
+    """The command line switches the cyclic collector off, and the trees of a program are large."""
+    gc.collect()
+    gc.disable()
+    before = [one for one in gc.get_objects() if isinstance(one, Reach)]
+    try:
+        assert reason(folder, "train.py", {"train.py": DEAD}) == CALLED
+        after = [one for one in gc.get_objects() if isinstance(one, Reach)]
+        assert [one for one in after if one not in before] == []
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(

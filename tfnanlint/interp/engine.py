@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from tfnanlint.interp import arguments, calls, expressions, members, records, subexpressions
 from tfnanlint.interp import fixpoint as assumptions
@@ -131,7 +131,7 @@ class Engine(Evaluator):
         self.session.steps = 0
         return self.evaluate(node, point)
 
-    def evaluate(self, node: ast.AST, point: Point) -> Value:
+    def evaluate(self, node: Any, point: Point) -> Value:
         """The value of an expression at a point."""
         memo = point.memo
         value = memo.get(node)
@@ -158,11 +158,11 @@ class Engine(Evaluator):
         session.depth += 1
         try:
             if kind is NAME:  # these are most of all, and called by name they take less
-                value = expressions.name(self, cast(ast.Name, node), point)
+                value = expressions.name(self, node, point)
             elif kind is CALL:
-                value = expressions.invocation(self, cast(ast.Call, node), point)
+                value = expressions.invocation(self, node, point)
             elif kind is ATTRIBUTE:
-                value = expressions.attribute(self, cast(ast.Attribute, node), point)
+                value = expressions.attribute(self, node, point)
             else:
                 value = handler(self, node, point)
         finally:
@@ -520,6 +520,9 @@ class Engine(Evaluator):
 
     def policies_of_program(self, module: Module) -> Iterator[tuple[str, ast.Call, Module]]:
         return self.precision.policies_of_program(self, module)
+
+    def policy_of_program(self, module: Module) -> str:
+        return self.precision.policy_of_program(self, module)
 
     def may_set_policy(self, module: Module) -> bool:
         return self.precision.may_set_policy(module)

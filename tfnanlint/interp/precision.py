@@ -5,6 +5,7 @@ one (`mixed_float16`).
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Any, Iterator
 
 from tfnanlint.ops.families.arrays import cast
@@ -14,6 +15,7 @@ from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.syntax.source import Source, Unreadable
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 
@@ -76,17 +78,29 @@ class Precision:
             return True
         return module.project is not None and bool(module.project.half_setters(module.source.path))
 
+    def policy_of_program(self, ev: Evaluator, module: Module) -> str:
+        """The first of the dtypes and policies that `policies_of_program` gives, "" where it gives
+        none.
+        """
+        for text, _ in self.policies(ev, module):
+            return text
+        for path, data in _setting(module).items():
+            written = _set_when_called(data)
+            if written:
+                return written[0]
+            setter = module.project.module_or_own(path)
+            for policy, _ in self.policies(ev, setter) if setter is not None else ():
+                return policy
+        return ""
+
     def _setters(self, module: Module, written_out_first: bool = False) -> Iterator[Module]:
         """The files by which the program of a file may set a policy with a dtype of 16 bits."""
-        project, asking = module.project, module.source.path
-        if project is None:
-            return
-        texts = {path: project.data_of(asking, path) for path in project.half_setters(asking)}
-        paths = [path for path, data in texts.items() if any([call in data for call in _SETTING])]
+        texts = _setting(module)
+        paths = list(texts)
         if written_out_first:
             paths.sort(key=lambda path: not any([call in texts[path] for call in _WRITTEN_OUT]))
         for path in paths:
-            setter = project.module_or_own(path)
+            setter = module.project.module_or_own(path)
             if setter is not None:
                 yield setter
 
@@ -101,10 +115,13 @@ class Precision:
     def _found_of_program(self, ev: Evaluator, module: Module) -> str | None:
         if module.project is None or not module.project.half_setters(module.source.path):
             return ""
+        own = self.policies(ev, module)
+        if not own and any([_set_when_called(data) for data in _setting(module).values()]):
+            return None
         texts: set[str] = set()
         # what is written out comes first: nothing of it is computed, and it may tell already
         others = self._setters(module, written_out_first=True)
-        for setter in [module] if self.policies(ev, module) else others:
+        for setter in [module] if own else others:
             at_once = {one.value for one in setter.source.tree.body if isinstance(one, ast.Expr)}
             for text, call in self.policies(ev, setter):
                 if call not in at_once:
@@ -271,6 +288,50 @@ class Precision:
         if dtype == "" and entering is not argument:
             value = ev.joined([value, layer.out(argument, layer.site)])
         return recast(value, dtype)
+
+
+def _setting(module: Module) -> dict[str, bytes]:
+    """The texts of the files by which the program of a file may set a policy with a dtype of 16
+    bits.
+    """
+    project, asking = module.project, module.source.path
+    if project is None:
+        return {}
+    texts = {path: project.data_of(asking, path) for path in project.half_setters(asking)}
+    return {path: data for path, data in texts.items() if _may_set_policy(data)}
+
+
+@lru_cache(maxsize=1024)
+def _may_set_policy(data: bytes) -> bool:
+    """Whether the text of a file sets a policy: all files of its program ask."""
+    return any([call in data for call in _SETTING])
+
+
+@lru_cache(maxsize=1024)
+def _set_when_called(data: bytes) -> tuple[str, ...]:
+    """The policies that a file writes out and sets in its functions, or under a condition; () where
+    others come before them, which have to be computed. All files of its program ask, and to walk
+    it for each of them costs more than to read its tree once.
+    """
+    if not any([call in data for call in _WRITTEN_OUT]):
+        return ()
+    try:
+        tree = Source.from_bytes("", data).tree
+    except Unreadable:
+        return ()
+    at_once = {statement.value for statement in tree.body if isinstance(statement, ast.Expr)}
+    calls = [node for node in nodes_in(tree) if isinstance(node, ast.Call)]
+    texts: list[str] = []
+    for name in POLICY_SETTERS:
+        for call in sorted(
+            [call for call in calls if leaf(call.func) == name], key=lambda call: call.lineno
+        ):
+            policy = call.args[0] if call.args else None
+            text = policy.value if isinstance(policy, ast.Constant) else None
+            if not isinstance(text, str) or call in at_once:
+                return tuple(texts)
+            texts.append(text)
+    return tuple(texts)
 
 
 def _handed_to_keras(init: ast.AST) -> ast.expr | None:

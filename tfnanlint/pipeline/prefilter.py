@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Iterable
 
 from tfnanlint.interp.expressions import OPERATORS
@@ -50,6 +51,7 @@ _LISTED = re.compile(r"[\[{(,:][ \t]*[\w.]+$|^[ \t]*[\w.]+$")
 _TABLE = re.compile(r"(\w+)[ \t]*=[ \t]*(?:dict\(|[\[{(])[^=\])}]*$")
 _LONG_TABLE = 2000  # characters of a list or dict that are looked through for its beginning
 _FROM = re.compile(r"from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n]*)")
+_NO_WORDS: Final[frozenset[str]] = frozenset()
 _WORDS = re.compile(r"\w+")
 # a class that is called, and what gets its instance
 _CLASS_CALLED: Final = re.compile(r"=[ \t]*([A-Z]\w*)\(")
@@ -121,7 +123,7 @@ class Subscriptions:
                 row = table[target]
                 self.by_op.setdefault(row.name, []).append(rule)
                 words |= _leaves(row)
-                edged |= _leaves(row) if row.edges else set()
+                edged |= _leaves(row) if row.edges else _NO_WORDS
                 if target in _SYMBOLS:
                     symbols.add(_SYMBOLS[target])
         self.leaves = frozenset(words)
@@ -284,9 +286,10 @@ class Subscriptions:
         return names
 
 
-def _leaves(row: Op) -> set[str]:
+@cache
+def _leaves(row: Op) -> frozenset[str]:
     """The last names under which an op can be called."""
-    return {alias.rsplit(".", 1)[-1] for alias in row.aliases}
+    return frozenset([alias.rsplit(".", 1)[-1] for alias in row.aliases])
 
 
 def _behind_dots(rules: tuple[Rule, ...]) -> WordFinder:

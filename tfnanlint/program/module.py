@@ -129,6 +129,8 @@ class Module:
         self.masks: Any = None
         self.assertions: Any = None
         self.parts: Any = None
+        # the objects whose `__dict__` it names, and where
+        self.opened: list[tuple[ast.expr, Point]] | None = None
         self.endings: dict[Scope, Any] = {}
         # what stands around nodes of which a rule has asked it
         self.outer: dict[ast.AST, list[ast.AST]] = {}
@@ -174,7 +176,7 @@ class Module:
         for cls in self.classes.values():
             cls.close()
         self.scope.close()
-        self.masks = self.assertions = self.parts = None
+        self.masks = self.assertions = self.parts = self.opened = None
         self.project = self.held_by = None
         for kept in (
             self.endings,

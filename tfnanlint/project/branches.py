@@ -39,7 +39,6 @@ class Layout:
     """
 
     def __init__(self, tree: ast.Module):
-        self.tree = tree
         self.functions: dict[str, Any] = {}
         self.classes: dict[str, Any] = {}
         self.repeated: set[str] = set()

@@ -51,7 +51,6 @@ class Choices:
         self._names = names
         self._attributes = Attributes(program, names)
         self._is_called_unseen = is_called_unseen
-        self._layouts: dict[str, Layout] = {}
         self._reasons: dict[Branch, str] = {}  # those of the branches around each, too
         self._parameters: dict[tuple[str, str, str], Values | None] = {}
 
@@ -85,10 +84,11 @@ class Choices:
         return f"in this program {_written(branch.test)} is always {word}"
 
     def _layout(self, path: str) -> Layout:
-        tree = self._names.outline(path).tree
-        layout = self._layouts.get(path)
-        if layout is None or layout.tree is not tree:
-            layout = self._layouts[path] = Layout(tree)
+        """The branches of a file, found once for all questions."""
+        outline = self._names.outline(path)
+        if outline.layout is None:
+            outline.layout = Layout(outline.tree)
+        layout: Layout = outline.layout
         return layout
 
     # Conditions
@@ -243,15 +243,15 @@ class Choices:
     def _is_seen(self, path: str, definition: Definition, node: Any) -> bool:
         """Whether all calls of a function are those that load its name."""
         is_method = self._names.is_method(path, definition)
+        if node.decorator_list or not is_method and definition.parent != TOP:
+            return False
         files = self._names.holding(definition.name)
         layouts = [self._layout(one) for one in (files if is_method else [path])]
         if sum(layout.defined[definition.name] for layout in layouts) != 1:
             return False
-        if node.decorator_list or any(self._names.outline(one).is_words for one in files):
+        if any(self._names.outline(one).is_words for one in files):
             return False
         if is_method and not self._is_childless(path, definition.parent):
-            return False
-        if not is_method and definition.parent != TOP:
             return False
         return not self._is_called_unseen(path, definition)
 

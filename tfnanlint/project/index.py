@@ -385,7 +385,7 @@ def _searched(top: str) -> dict[str, bytes]:
     texts: dict[str, bytes] = {}
     total = 0
     for path in _files.sources_below(top):
-        data = _bytes(path)
+        data = _read_before(path) or _bytes(path)
         total += len(data)
         texts[path] = data
         if total > MAX_TREE_BYTES or len(texts) > MAX_TREE_FILES:
@@ -418,11 +418,8 @@ def _program_texts(top: str) -> dict[str, bytes]:
         texts: dict[str, bytes] = {}
         total = 0
         for path in _files.sources_below(top, (".py", NOTEBOOK)):
-            is_notebook = path.endswith(NOTEBOOK)
-            limit = MAX_NOTEBOOK_BYTES if is_notebook else MAX_FILE_BYTES
-            stamp, data = _files.stamp(path), _bytes(path, limit)
-            texts[path] = _written_in(data) if is_notebook else data
-            total += len(data) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
+            texts[path], size = _program_text(path)
+            total += size
             if total > MAX_TREE_BYTES or len(texts) > MAX_TREE_FILES:
                 texts = {}
                 break
@@ -430,6 +427,31 @@ def _program_texts(top: str) -> dict[str, bytes]:
         if texts:
             texts.update((path, _bytes(path)) for path in _shown if _below(path, top))
     return _programs[top]
+
+
+def _program_text(path: str) -> tuple[bytes, int]:
+    """What a file of a program holds, and how much it counts: one that is too large, for more than
+    all may hold.
+    """
+    known = _read_before(path)
+    if known:
+        return known, len(known)
+    is_notebook = path.endswith(NOTEBOOK)
+    limit = MAX_NOTEBOOK_BYTES if is_notebook else MAX_FILE_BYTES
+    stamp, data = _files.stamp(path), _bytes(path, limit)
+    size = len(data) if stamp is None or stamp[1] <= limit else MAX_TREE_BYTES + 1
+    return _written_in(data) if is_notebook else data, size
+
+
+def _read_before(path: str) -> bytes | None:
+    """What a file holds that a search of the folders around it has read: it is read, and held in
+    memory, once.
+    """
+    for trees in (_trees, _programs):
+        for texts in trees.values():
+            if path in texts:
+                return texts[path]
+    return None
 
 
 @lru_cache(maxsize=4096)
@@ -549,14 +571,22 @@ def _finds_packages(folder: str) -> bool:
 def _reached(top: str, path: str, name: str) -> Answer:
     """Whether the program of a project reaches a definition of a file, as the file is kept."""
     reach = _reach(top, path, _outline)
-    return reach.answer(name) if reach is not None else (UNKNOWN, "")
+    if reach is None:
+        return UNKNOWN, ""
+    answer = reach.answer(name)
+    reach.close()
+    return answer
 
 
 @lru_cache(maxsize=65536)
 def _attribute_read(top: str, path: str, owner: str, name: str) -> Answer:
     """Whether the program of a project reads an attribute of a class of a file, as that is kept."""
     reach = _reach(top, path, _outline)
-    return reach.attribute(owner, name) if reach is not None else (UNKNOWN, "")
+    if reach is None:
+        return UNKNOWN, ""
+    answer = reach.attribute(owner, name)
+    reach.close()
+    return answer
 
 
 @lru_cache(maxsize=65536)
@@ -620,7 +650,11 @@ def _gradients_of_program(top: str) -> GradientsTaken | None:
 def _never_taken(top: str, path: str, row: str) -> str:
     """Why the program of a project never takes the branch around a row of a file, as it is kept."""
     reach = _reach(top, path, _outline)
-    return reach.never(int(row)) if reach is not None else ""
+    if reach is None:
+        return ""
+    reason = reach.never(int(row))
+    reach.close()
+    return reason
 
 
 def _reach(top: str, path: str, outline_of: Callable[[str], Outline | None]) -> Reach | None:
@@ -803,6 +837,7 @@ class Project:
         self.modules: dict[str, Any] = {}
         self.busy: set[str] = set()
         self._absolute: dict[str, str] = {}
+        self._trees: dict[str, tuple[str, str]] = {}
         self._reach: Reach | None = None
         self._has_reach = False  # whether it was asked for
         self._make_module = make_module
@@ -813,6 +848,9 @@ class Project:
             if module is not None:
                 module.close()
         self.modules.clear()
+        if self._reach is not None:
+            self._reach.close()
+            self._reach = None
 
     def _ask(self, *question: str) -> Any:
         answer = ANSWERS[question[0]](*question[1:])
@@ -828,9 +866,12 @@ class Project:
             self.facts[digest, question[1]] = ANSWERS[digest](question[1])
 
     def _tree_of(self, path: str) -> tuple[str, str]:
-        """`_tree_of` a file, noted."""
-        self._ask("root", os.path.dirname(path))
-        return _tree_of(path)
+        """`_tree_of` a file, noted; the same few ask often."""
+        tree = self._trees.get(path)
+        if tree is None:
+            self._ask("root", os.path.dirname(path))
+            tree = self._trees[path] = _tree_of(path)
+        return tree
 
     def module(self, path: str) -> Module | None:
         """The module of a file, walked at its top level."""

@@ -80,6 +80,7 @@ class Outline:
         "stars",
         "is_script",
         "is_words",
+        "layout",
         "_line_starts",
         "_is_notebook",
         "_origins",
@@ -104,6 +105,7 @@ class Outline:
         self.stars: set[str] = set()
         self.tree = tree
         self.is_words = False
+        self.layout: Any = None  # its branches, as long as they were not asked for
         self._line_starts = line_starts
         self._is_notebook = is_notebook
         self._origins: dict[str, tuple[str, str]] = {}  # of imported names: package and last word

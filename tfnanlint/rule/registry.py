@@ -528,7 +528,7 @@ class Context:
         """The dtype or policy that this file, or else the program that imports it, makes Keras use
         everywhere (`mixed_float16`), "" when neither sets one.
         """
-        return next((text for text, *_ in self.interpreter.policies_of_program(self.module)), "")
+        return self.interpreter.policy_of_program(self.module)
 
     def makes_variables(self, dtype: str) -> bool:
         """Whether this file makes TensorFlow 1 variables of a dtype that they keep (no

@@ -13,6 +13,12 @@ from tfnanlint.syntax.nodes import LEAVES, blocks_of, parts_of
 
 # The fields of nodes that are names; of `global` and `nonlocal` a list of them.
 _NAMING: Final = ("id", "attr", "arg", "name", "asname", "names")
+# by the type of a node, those that it has: most nodes name nothing
+_NAMING_OF: Final[dict[type, tuple[str, ...]]] = {
+    kind: tuple([field for field in _NAMING if field in kind._fields])
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and set(_NAMING) & set(kind._fields)
+}
 _MANY_NODES: Final = 50  # in one statement
 
 
@@ -53,7 +59,11 @@ class Naming:
         if statement not in self._long:
             if len(nodes) > _MANY_NODES:
                 self._long.add(statement)
-            return [Occurrence(node, around) for node, around in nodes if _names(node, name)]
+            return [
+                Occurrence(node, around)
+                for node, around in nodes
+                if type(node) in _NAMING_OF and _names(node, name)
+            ]
         by_name = self._by_name[statement] = {}
         for node, around in nodes:
             for named in dict.fromkeys(_names_of(node)):
@@ -116,6 +126,8 @@ def _own_nodes(statement: ast.stmt) -> list[tuple[ast.AST, list[ast.AST]]]:
     """The nodes of a statement, each with those around it, but for the statements in its blocks."""
     nodes: list[tuple[ast.AST, list[ast.AST]]] = [(statement, [])]
     for node, around in nodes:  # it grows on the way
+        if type(node) in LEAVES:
+            continue
         inner = [node, *around]
         nodes += [(part, inner) for part in parts_of(node) if not isinstance(part, ast.stmt)]
     return nodes
@@ -123,7 +135,7 @@ def _own_nodes(statement: ast.stmt) -> list[tuple[ast.AST, list[ast.AST]]]:
 
 def _names(node: ast.AST, name: str) -> bool:
     held = node.__dict__
-    for field in _NAMING:
+    for field in _NAMING_OF[type(node)]:
         named = held.get(field)
         if named == name or isinstance(named, list) and name in named:
             return True
@@ -133,7 +145,7 @@ def _names(node: ast.AST, name: str) -> bool:
 def _names_of(node: ast.AST) -> Iterator[str]:
     """All for which `_names` holds."""
     held = node.__dict__
-    for field in _NAMING:
+    for field in _NAMING_OF.get(type(node), ()):
         named = held.get(field)
         if isinstance(named, str):
             yield named

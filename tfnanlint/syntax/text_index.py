@@ -290,7 +290,10 @@ def without_prose(text: str, strings: bool = True) -> str:
         token, start = match[0], match.start()
         if token[0] == "#":
             return " " * len(token)
-        if "f" in _prefix(text, start) or not strings and not _is_statement(text, match):
+        lettered = start > 0 and text[start - 1].isalpha()  # few strings are
+        if lettered and "f" in _prefix(text, start):
+            return token
+        if not strings and not _is_statement(text, match):
             return token
         inner = " " * (len(token) - 2) if "\n" not in token else _WRITTEN.sub(" ", token[1:-1])
         return f"{token[0]}{inner}{token[-1]}"

@@ -67,7 +67,7 @@ def _of_running_callers(
     """
     function = parameter.function
     arguments = [handed_over(call, parameter) for call in calls]
-    idle = [any(_is_from_idle(ev, function, bound) for bound in call.values()) for call in calls]
+    idle = [_is_from_idle(ev, function, call) for call in calls]
     running = [
         binding
         for binding, is_idle_call in zip(arguments, idle)
@@ -95,15 +95,18 @@ def _is_recursive(function: Function, argument: Binding) -> bool:
     return caller is not None and caller.node is function.node
 
 
-def _is_from_idle(ev: Evaluator, function: Function, argument: Binding) -> bool:
+def _is_from_idle(ev: Evaluator, function: Function, call: dict[str, Binding]) -> bool:
     """Whether an argument of a call of a function stands in another one that is never called."""
-    caller = _caller(argument)
-    return (
-        caller is not None
-        and caller.module is function.module
-        and caller.node is not function.node
-        and is_idle(ev, caller)
-    )
+    callers = dict.fromkeys([_caller(argument) for argument in call.values()])  # mostly the same
+    for caller in callers:
+        if (
+            caller is not None
+            and caller.module is function.module
+            and caller.node is not function.node
+            and is_idle(ev, caller)
+        ):
+            return True
+    return False
 
 
 def _tried(ev: Evaluator, parameter: Parameter) -> Value | None:

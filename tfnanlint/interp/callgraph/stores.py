@@ -62,7 +62,9 @@ def _by_setters(ev: Evaluator, cls: ClassObject, attr: str, module: Module) -> I
                 yield Fixed(unknown())
             elif rest[0].value == attr:
                 yield Assigned(rest[1], point)
-    for owner, point in _opened(ev, module):
+    if module.opened is None:  # every attribute of its classes asks
+        module.opened = list(_opened(ev, module))
+    for owner, point in module.opened:
         if _is_another(ev, owner, point, cls):
             yield Fixed(unknown())
 
