@@ -98,13 +98,7 @@ class Gradients:
         """Whether a gradient is taken through a site, if it is run. `stopped`: the site stands
         inside a call of stop_gradient.
         """
-        if (
-            stopped
-            or site.library in _PLAIN
-            or _replaced(site.point)
-            or self._drawn(site)
-            or self._initial(site)
-        ):
+        if stopped or site.library in _PLAIN or _replaced(site.point) or self._drawn(site):
             return Differentiated.NO
         if site.args and self._is_rigid(site) and not self._of_watched(site):
             return Differentiated.NO
@@ -114,7 +108,7 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        if site.node in self._still:
+        if site.node in self._still or self._initial(site):
             return Differentiated.NO
         if self._left_out(site.node, site.point):
             return Differentiated.NO
@@ -710,7 +704,10 @@ class Gradients:
                 continue
             self.interpreter.session.steps = 0
             reached.append(origin)
-            queue += [origin.value(param) for param in origin.params if is_recorded(origin, param)]
+            if origin.op.name not in VARIABLES:  # it only starts with what it is given
+                queue += [
+                    origin.value(param) for param in origin.params if is_recorded(origin, param)
+                ]
         moved = depending_on(self._operands(call, point), reached, is_recorded)
         self._still |= {one.node for one in reached if one not in moved}
         self.upstream.update([one.node for one in moved])
