@@ -30,3 +30,49 @@ def build(x, optimizer):
 session.run(build(x, optimizer))
 """
     assert taken(tmp_path / "a.py", HEAD + text) is answer
+
+
+WEIGHED = """\
+def step(model, x, weight):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) * tf.sqrt(weight))
+    return tape.gradient(loss, model.trainable_variables)
+
+
+def table(d):
+    return np.array([d["a"], d["b"]])
+
+
+def run(model, x, d, cfg, optimizer):
+    {given}
+    optimizer.apply_gradients(step(model, x, given))
+
+
+run(build(), x, d, cfg, optimizer)
+"""
+GIVEN = [
+    ("given = table(d)", NO),
+    ("given = tf.convert_to_tensor(table(d)[:, 0], tf.float32)", NO),
+    ("given = d['width'] // 2", NO),
+    ("given = min(len(d), cfg.width)", NO),
+    ("given = tf.random.uniform([3], 0.0, 1.0)", NO),
+    ("given = tf.random.normal([3], model(x))", YES),
+    ("given = model(x)", YES),
+    ("given = table(d) * model(x)", YES),
+    ("given = table(d)\n    optimizer.apply_gradients(step(model, x, model(x)))", YES),
+    ("given = d['weight']", YES),
+    ("given = [table(d), model(x)][len(d)]", YES),
+    ("given = tf.Variable(table(d))", YES),
+    ("given = table(d)\n    for _ in d:\n        given = given + model(x)", YES),
+]
+
+
+@pytest.mark.parametrize(("given", "answer"), GIVEN)
+def test_what_a_caller_hands_over(tmp_path, given, answer):
+    assert taken(tmp_path / "a.py", HEAD + WEIGHED.format(given=given)) is answer
+
+
+def test_a_package_that_others_may_call(tmp_path):
+    (tmp_path / "setup.py").write_text("from setuptools import setup\n\nsetup(packages=['a'])\n")
+    text = HEAD + WEIGHED.format(given="given = table(d)")
+    assert taken(tmp_path / "a.py", text) is YES

@@ -40,7 +40,7 @@ from tfnanlint.ops.frameworks import (
 from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import Walk, behind, first_origin, site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS, is_random
+from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
@@ -98,7 +98,7 @@ class Gradients:
         """Whether a gradient is taken through a site, if it is run. `stopped`: the site stands
         inside a call of stop_gradient.
         """
-        if stopped or site.library in _PLAIN or _replaced(site.point) or self._drawn(site):
+        if stopped or site.library in _PLAIN or _replaced(site.point):
             return Differentiated.NO
         if site.args and self._is_rigid(site) and not self._of_watched(site):
             return Differentiated.NO
@@ -157,14 +157,6 @@ class Gradients:
         compiled = function is not None and self.interpreter.is_compiled(function)
         fed = FED_TO_LOSSES if compiled else PLACEHOLDERS
         return all(rigid(site.value(param), site, self._smooth, fed) for param in site.args)
-
-    def _drawn(self, site: Site) -> bool:
-        """Whether all that arrives at a site was drawn at random: no weight can be reached through
-        it.
-        """
-        value = site.value(site.op.main) if site.op.main else None
-        origin = value.origin if value is not None else None
-        return isinstance(origin, Site) and is_random(origin.op.name)
 
     def _of_watched(self, site: Site) -> bool:
         """Whether something that a tape of this file is told to watch is behind a site: constants,
