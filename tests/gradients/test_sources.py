@@ -76,3 +76,32 @@ def test_a_package_that_others_may_call(tmp_path):
     (tmp_path / "setup.py").write_text("from setuptools import setup\n\nsetup(packages=['a'])\n")
     text = HEAD + WEIGHED.format(given="given = table(d)")
     assert taken(tmp_path / "a.py", text) is YES
+
+
+RADIUS = HEAD + "def radius(x):\n    return tf.sqrt(tf.reduce_sum(x**2))\n"
+TABLE = "import numpy as np\n\n\ndef table(path):\n    return np.array(read(path))\n"
+TRAIN = """\
+import tensorflow as tf
+from a import radius
+from data import table
+
+
+def run(path, w):
+    x = tf.convert_to_tensor(table(path), tf.float32)
+    with tf.GradientTape() as tape:
+        {watched}
+        y = radius(x) * w
+    return tape.gradient(y, {operand})
+
+
+print(run("table.csv", tf.Variable(1.0)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("watched", "operand", "answer"), [("pass", "w", NO), ("tape.watch(x)", "x", YES)]
+)
+def test_what_another_file_watches(tmp_path, watched, operand, answer):
+    (tmp_path / "data.py").write_text(TABLE)
+    (tmp_path / "train.py").write_text(TRAIN.format(watched=watched, operand=operand))
+    assert taken(tmp_path / "a.py", RADIUS) is answer

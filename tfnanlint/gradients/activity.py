@@ -13,7 +13,7 @@ from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.dependence import depending_on
-from tfnanlint.gradients.forward import Forward
+from tfnanlint.gradients.forward import Forward, modules_with
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
@@ -60,8 +60,8 @@ _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are c
 
 
 # Calls that name what a gradient is asked for, and the place of the argument.
-_OPERANDS = {"watch": 0, "gradients": 1}
-_OPERAND_NAMES = ("tensor", "xs", "variables")
+_OPERANDS = {"watch": 0, "gradients": 1, "hessians": 1, "ForwardAccumulator": 0}
+_OPERAND_NAMES = ("tensor", "xs", "variables", "primals")
 
 
 class Gradients:
@@ -74,9 +74,8 @@ class Gradients:
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_roles: Roles | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
-        self._found_watched: frozenset[int] | None = None
-        # what made it: the parameter of a helper that is given it has a token of its own
-        self._made_watched: frozenset[Site] = frozenset()
+        self._found_watched: tuple[frozenset[int], frozenset[Site]] | None = None
+        self._found_askers: list[Gradients] | None = None
         self.module = module
         self.interpreter = interpreter
         self.abroad = abroad
@@ -159,25 +158,46 @@ class Gradients:
         return all(rigid(site.value(param), site, self._smooth, fed) for param in site.args)
 
     def _of_watched(self, site: Site) -> bool:
-        """Whether something that a tape of this file is told to watch is behind a site: constants,
-        too, have a gradient then.
+        """Whether something that a tape is told to watch is behind a site: constants, too, have a
+        gradient then. What other functions made, any file of the program may watch.
         """
-        if self._found_watched is None:
-            self._found_watched = self._find_watched()
-        if not self._found_watched:
-            return False
+        values: list[Value] = []
+        is_from_elsewhere = False
         walk = Walk(*[site.value(param) for param in site.args], limit=_MAX_BEHIND)
         for value in walk:
-            if value.token in self._found_watched or behind(value) in self._made_watched:
-                return True
+            values.append(value)
             maker = site_behind(value)
             if maker is not None:
                 walk.enter(maker, maker.args)
-        return False
+                is_from_elsewhere = is_from_elsewhere or _is_apart(maker, site)
+        askers = self._askers if is_from_elsewhere else [self]
+        return any(one._watches(value) for one in askers for value in values)
 
-    def _find_watched(self) -> frozenset[int]:
+    def _watches(self, value: Value) -> bool:
+        if self._found_watched is None:
+            self._found_watched = self._find_watched()
+        tokens, makers = self._found_watched
+        return value.token in tokens or behind(value) in makers
+
+    @property
+    def _askers(self) -> list[Gradients]:
+        """The answers for this file and for all of the program that name what a gradient is asked
+        for.
+        """
+        if self._found_askers is None:
+            others = dict.fromkeys(
+                module
+                for name in _OPERANDS
+                for module in modules_with(name, self.module)[0] or ()
+                if module is not self.module
+            )
+            self._found_askers = [self, *map(self._beside, others)]
+        return self._found_askers
+
+    def _find_watched(self) -> tuple[frozenset[int], frozenset[Site]]:
         """The tokens of what is handed to `tape.watch` and to `tf.gradients(y, x)`, one by one
-        where it is a list.
+        where it is a list, and what made it: the parameter of a helper that is given it has a token
+        of its own.
         """
         tokens: set[int] = set()
         makers: set[Site] = set()
@@ -202,8 +222,7 @@ class Gradients:
                 if isinstance(maker, Site):
                     makers.add(maker)
             self.interpreter.session.steps = spent
-        self._made_watched = frozenset(makers)
-        return frozenset(tokens)
+        return frozenset(tokens), frozenset(makers)
 
     def _initial(self, site: Site) -> bool:
         """Whether a site makes what the program calls an initial value: computed once, before
@@ -758,6 +777,11 @@ def _differentiated_argument(call: ast.Call) -> ast.expr | None:
 def _taped(point: Point) -> bool:
     """Whether a tape records what stands at a point, in the function where it was opened."""
     return any(start <= point.time < end for start, end in point.scope.tapes)
+
+
+def _is_apart(maker: Site, site: Site) -> bool:
+    """Whether the op that made a value stands in another function than a site."""
+    return None not in (maker.point, site.point) and maker.point.scope is not site.point.scope
 
 
 def _handed_in(value: Value) -> bool:
