@@ -81,7 +81,6 @@ class Gradients:
         self.abroad = abroad
         self._others: dict[Any, Gradients] = {}
         self._tapes: dict[ast.AST, Tapes] = {}
-        self._fetched: dict[str, bool] = {}  # attributes, by whether they are only fetched
         self._upstream: set[ast.AST] | None = None
         self._still: set[ast.AST] = set()  # what leads to a loss, but from none of its operands
         self._smooth: set[Site] = set()  # what is known not to be rigid
@@ -119,14 +118,15 @@ class Gradients:
         return activity
 
     def _followed(self, site: Site) -> Differentiated:
-        """NO where all ways of what a site gives surely end before a gradient is taken, else YES. A
-        draft does not follow them.
+        """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where
+        others may be found by a text, else YES. A draft does not follow them.
         """
         if self.interpreter.session.drafting or not hasattr(site.node, "lineno"):
             return Differentiated.YES
         forward = Forward(self.interpreter)
-        is_over = forward.ends(site.node, site.point) and forward.is_certain
-        return Differentiated.NO if is_over else Differentiated.YES
+        if not forward.ends(site.node, site.point):
+            return Differentiated.YES
+        return Differentiated.NO if forward.is_certain else Differentiated.UNKNOWN
 
     @property
     def _none_is_taken(self) -> bool:
@@ -282,43 +282,12 @@ class Gradients:
         return has_weight
 
     def _only_shown(self, site: Site) -> bool:
-        """Whether what a site gives goes into names of its function that end in summaries, or into
-        an attribute that is only fetched (`session.run(self.distance)`).
-        """
+        """Whether what a site gives goes into names of its function that end in summaries."""
         if site.point is None or site.point.over is not None or site.point.scope.function is None:
             return False
         statements = endings_of(site.point.scope, self.module)
         target = statements.assigned(site.node)
-        if target is not None and "." in target:
-            return self._only_fetched(target)
         return target is not None and target.isidentifier() and statements.only_shown(site.node)
-
-    def _only_fetched(self, path: str) -> bool:
-        """Whether every read of an attribute in this file stands inside a call of `run`."""
-        attribute = path.rsplit(".", 1)[1]
-        known = self._fetched.get(attribute)
-        if known is None:
-            known = self._fetched[attribute] = self._find_only_fetched(attribute)
-        return known
-
-    def _find_only_fetched(self, attribute: str) -> bool:
-        reads: list[bool] = []
-        for row in self.module.source.rows_with(f".{attribute}"):
-            for expression, _ in self.module.expressions(row, self.interpreter):
-                inside = {
-                    id(node)
-                    for call in nodes_in(expression)
-                    if isinstance(call, ast.Call) and leaf(call.func) == "run"
-                    for node in nodes_in(call)
-                }
-                reads += [
-                    id(node) in inside
-                    for node in nodes_in(expression)
-                    if isinstance(node, ast.Attribute)
-                    and node.attr == attribute
-                    and isinstance(node.ctx, ast.Load)
-                ]
-        return bool(reads) and all(reads)
 
     def at(self, point: Point) -> Differentiated:
         """Whether code at a point is differentiated."""
