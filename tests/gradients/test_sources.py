@@ -7,7 +7,7 @@ from gradients_of import taken
 
 from tfnanlint.diagnostics.findings import Differentiated
 
-NO, YES = Differentiated.NO, Differentiated.YES
+NO, YES, UNKNOWN = Differentiated.NO, Differentiated.YES, Differentiated.UNKNOWN
 HEAD = "import numpy as np\nimport tensorflow as tf\n\n\n"
 STARTS = [
     ("init_scale = tf.sqrt(s)\n    v = tf.Variable(init_scale)", "v * y", NO),
@@ -105,3 +105,40 @@ def test_what_another_file_watches(tmp_path, watched, operand, answer):
     (tmp_path / "data.py").write_text(TABLE)
     (tmp_path / "train.py").write_text(TRAIN.format(watched=watched, operand=operand))
     assert taken(tmp_path / "a.py", RADIUS) is answer
+
+
+LAYER = """\
+class Scale(tf.keras.layers.Layer):
+    def __init__(self, top, **rest):
+        super().__init__(**rest)
+        self.top = top
+
+    def call(self, x):
+        return tf.sqrt(x / self.top)
+
+
+def build(top):
+    start = tf.keras.Input([3])
+    scaled = Scale(top)({given})
+    model = tf.keras.Model(start, tf.keras.layers.Dense(1)(scaled))
+    model.compile("adam", "mse")
+    {more}
+    return model
+
+
+build(255.0).fit(x, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "answer"),
+    [
+        ("start", "pass", UNKNOWN),  # `model(x)` may stand elsewhere
+        ("start / 2.0", "pass", UNKNOWN),
+        ("tf.keras.layers.Dense(3)(start)", "pass", YES),
+        ("start", "Scale(top)(tf.keras.layers.Dense(3)(start))", YES),
+        ("start", "layers.append(Scale)", YES),
+    ],
+)
+def test_a_layer_of_inputs(tmp_path, given, more, answer):
+    assert taken(tmp_path / "a.py", HEAD + LAYER.format(given=given, more=more)) is answer
