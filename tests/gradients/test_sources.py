@@ -142,3 +142,47 @@ build(255.0).fit(x, y)
 )
 def test_a_layer_of_inputs(tmp_path, given, more, answer):
     assert taken(tmp_path / "a.py", HEAD + LAYER.format(given=given, more=more)) is answer
+
+
+SQUARED = "def root(x):\n    return tf.reduce_sum(tf.sqrt(x))\n"
+KEPT = "KEPT = {{'w': np.array([1.0])}}\nW = np.array([1.0])\n\n\ndef root():\n    return tf.sqrt({})\n"
+ARRAY = "import numpy as np\nimport tensorflow as tf\nimport a\n\n\n"
+WATCHED = ARRAY + "x = tf.constant(np.array([1.0]))\nwith tf.GradientTape() as tape:\n    {}\n"
+TRAINED = ARRAY + "w = tf.Variable([1.0])\n{}\nwith tf.GradientTape() as tape:\n    y = {}\n"
+GIVES = "print(tape.gradient(y, {}))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        (SQUARED, WATCHED.format("tape.watch(x)\n    y = a.root(x)") + GIVES.format("x")),
+        (SQUARED, WATCHED.format("look = tape.watch; look(x)\n    y = a.root(x)")),
+        (SQUARED, WATCHED.format("for z in [x]: tape.watch(z)\n    y = a.root(x)")),
+        (SQUARED, ARRAY + "def g(x): return tf.gradients(a.root(x), [x])\ng(np.array([1.0]))\n"),
+        (SQUARED, ARRAY + "def g(x): return tf.hessians(a.root(x), x)\ng(np.array([1.0]))\n"),
+        (
+            SQUARED,
+            ARRAY + "x = tf.constant(np.array([1.0]))\n"
+            "with tf.autodiff.ForwardAccumulator(x, x) as acc:\n    print(acc.jvp(a.root(x)))\n",
+        ),
+        (
+            SQUARED,
+            TRAINED.format("a.root(np.array([1.0]))", "getattr(a, name)(w)") + GIVES.format("w"),
+        ),
+        (KEPT.format("KEPT['w']"), TRAINED.format("a.KEPT['w'] = w", "a.root()")),
+        (KEPT.format("W"), TRAINED.format("a.W = w", "a.root()")),
+    ],
+)
+def test_arrays_that_are_exchanged_or_asked_for(tmp_path, text, other):
+    (tmp_path / "train.py").write_text(other)
+    assert taken(tmp_path / "a.py", HEAD + text) is not NO
+
+
+def test_a_class_that_divides_as_it_likes(tmp_path):
+    text = (
+        "class Part:\n    def __init__(self, w):\n        self.w = w\n\n"
+        "    def __floordiv__(self, n):\n        return self.w / n\n\n\n"
+        "def step(w):\n    with tf.GradientTape() as tape:\n"
+        "        y = tf.sqrt(Part(w) // 2.0)\n    return tape.gradient(y, w)\n"
+    )
+    assert taken(tmp_path / "a.py", HEAD + text) is not NO

@@ -12,7 +12,7 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
-from tfnanlint.gradients.dependence import depending_on
+from tfnanlint.gradients.dependence import depending_on, parts_of
 from tfnanlint.gradients.forward import Forward, modules_with
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
@@ -38,7 +38,7 @@ from tfnanlint.ops.frameworks import (
     UNTRAINED_BASES,
 )
 from tfnanlint.ops.models.variables import VARIABLES, started
-from tfnanlint.ops.provenance import Walk, behind, first_origin, site_behind
+from tfnanlint.ops.provenance import Walk, first_origin, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS
 from tfnanlint.program.functions import Bound, Function
@@ -75,6 +75,7 @@ class Gradients:
         self._found_roles: Roles | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
         self._found_watched: tuple[frozenset[int], frozenset[Site]] | None = None
+        self._found_handing: bool | None = None
         self._found_askers: list[Gradients] | None = None
         self.module = module
         self.interpreter = interpreter
@@ -195,10 +196,24 @@ class Gradients:
         return any(one._watches(value) for one in askers for value in values)
 
     def _watches(self, value: Value) -> bool:
+        if self._hands_watch_on:
+            return True
         if self._found_watched is None:
             self._found_watched = self._find_watched()
         tokens, makers = self._found_watched
-        return value.token in tokens or behind(value) in makers
+        return value.token in tokens or site_behind(value) in makers
+
+    @property
+    def _hands_watch_on(self) -> bool:
+        """Whether the file gives `tape.watch` another name, or hands it on."""
+        if self._found_handing is None:
+            nodes = nodes_in(self.module.source.tree) if ".watch" in self.module.source.text else ()
+            called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+            self._found_handing = any(
+                isinstance(node, ast.Attribute) and node.attr == "watch" and id(node) not in called
+                for node in nodes
+            )
+        return self._found_handing
 
     @property
     def _askers(self) -> list[Gradients]:
@@ -217,8 +232,8 @@ class Gradients:
 
     def _find_watched(self) -> tuple[frozenset[int], frozenset[Site]]:
         """The tokens of what is handed to `tape.watch` and to `tf.gradients(y, x)`, one by one
-        where it is a list, and what made it: the parameter of a helper that is given it has a token
-        of its own.
+        where it is a list or one of several, and what made it: the parameter of a helper that is
+        given it has a token of its own.
         """
         tokens: set[int] = set()
         makers: set[Site] = set()
@@ -234,13 +249,10 @@ class Gradients:
         ]
         for node, point in asked:
             spent = self.interpreter.session.steps  # a question of its own
-            value = self.interpreter.ask(node, point)
-            for watched in value.obj if isinstance(value.obj, tuple) else (value,):
-                if not isinstance(watched, Value):
-                    continue
+            for watched in parts_of([self.interpreter.ask(node, point)]):
                 tokens.add(watched.token)
-                maker = behind(watched)
-                if isinstance(maker, Site):
+                maker = site_behind(watched)
+                if maker is not None:
                     makers.add(maker)
             self.interpreter.session.steps = spent
         return frozenset(tokens), frozenset(makers)

@@ -5,7 +5,7 @@ trained.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import holds_numbers
@@ -15,6 +15,7 @@ from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, draws_tensor
 from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 
 _OF_PYTHON = ("number", "string", "shape")
@@ -58,7 +59,7 @@ def rigid(
             queue += parts
             continue
         origin = site_behind(part)
-        if origin is not None and (origin in seen or _ends(origin, site)):
+        if origin is not None and (origin in seen or _ends(origin, site, seen)):
             continue
         if (
             origin is None
@@ -101,11 +102,13 @@ def _parts(value: Value, fed: tuple[str, ...], limit: int) -> list[Value] | None
     return [Value(origin=note.parent)] if note.parent is not None and not is_result else None
 
 
-def _ends(origin: Site, site: Site) -> bool:
+def _ends(origin: Site, site: Site, between: Iterable[Site]) -> bool:
     """Whether no gradient flows back through an op: what it gives is whole, or an array; a variable
-    is not trained.
+    is not trained. `between` are the ops on the way to a site.
     """
     name = origin.op.name
+    if origin.library == "operator" and any(_is_object(origin.value(one)) for one in origin.args):
+        return False
     if name in NO_GRADIENT or origin.op.starts and origin.const("trainable", True) is False:
         return True
     called = leaf(getattr(origin.node, "func", origin.node))
@@ -113,7 +116,14 @@ def _ends(origin: Site, site: Site) -> bool:
         return called in _IN_NUMPY
     if called in PREDICT_METHODS and origin.given("self"):
         return hasattr(origin.value("self").obj, "out")  # a model of Keras
-    return _is_array(origin, site)
+    if origin.library not in ("np", "math"):
+        return False
+    return _is_of_same_code(origin, site) or _is_handed_over(origin, [site, *between])
+
+
+def _is_object(value: Value) -> bool:
+    """Whether a value is an object of a class that may say what an operator does with it."""
+    return value.kind == "instance"
 
 
 def _is_followed(origin: Site) -> bool:
@@ -152,23 +162,47 @@ def _computed(parts: tuple[Value, ...]) -> bool:
     )
 
 
-def _is_array(origin: Site, site: Site) -> bool:
-    """Whether NumPy makes an array. What a caller hands in may be a tensor where others call, too:
-    those of a package, and tests call what others do.
-    """
-    if origin.library not in ("np", "math") or origin.point is None or site.point is None:
+def _is_of_same_code(array: Site, site: Site) -> bool:
+    """Whether an array is made in the function or the class in which a site stands."""
+    if array.point is None or site.point is None:
         return False
-    here, there = site.point.scope, origin.point.scope
+    here, there = site.point.scope, array.point.scope
     if here is there:
         return True
-    if None not in (here.function, there.function) and (
-        None is not here.function.owner is there.function.owner
-    ):
-        return True
-    project = here.module.project
-    path = here.module.source.path
-    return (
-        project is not None
-        and not project.is_packaged(path)
-        and not holds_tests(there.module.source.path)
+    owners = [one.function.owner for one in (here, there) if one.function is not None]
+    return len(owners) == 2 and owners[0] is owners[1] is not None
+
+
+def _is_handed_over(array: Site, ops: list[Site]) -> bool:
+    """Whether an array comes to the first of some ops as an argument or as what a call gives, where
+    the whole program is seen. What an attribute or a name of a module holds, another file may
+    exchange; in a package others call, tests call what others do.
+    """
+    site = ops[0]
+    if site.point is None or site.point.scope.function is None or array.point is None:
+        return False
+    module = site.point.scope.module
+    if module.project is None or holds_tests(array.point.scope.module.source.path):
+        return False
+    naming = module.project.naming(module.source.path, site.point.scope.function.name)
+    return naming is not None and naming[1] and all(map(_reads_own_names, ops))
+
+
+def _reads_own_names(site: Site) -> bool:
+    """Whether what an op is given is made of names of the function alone in which it stands, and of
+    what functions give that no subclass may exchange.
+    """
+    if site.point is None:
+        return False
+    operands = [node for param, node in site.args.items() if param not in SETTINGS]
+    nodes = [one for node in operands if isinstance(node, ast.AST) for one in nodes_in(node)]
+    callees = {
+        id(part) for one in nodes if isinstance(one, ast.Call) for part in nodes_in(one.func)
+    }
+    return not any(
+        isinstance(one, ast.Name)
+        and (one.id == "self" or id(one) not in callees and one.id not in site.point.scope.history)
+        or isinstance(one, ast.Attribute)
+        and id(one) not in callees
+        for one in nodes
     )
