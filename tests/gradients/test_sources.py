@@ -55,6 +55,7 @@ GIVEN = [
     ("given = tf.convert_to_tensor(table(d)[:, 0], tf.float32)", NO),
     ("given = d['width'] // 2", NO),
     ("given = min(len(d), cfg.width)", NO),
+    ("given = configs.values.width", NO),
     ("given = tf.random.uniform([3], 0.0, 1.0)", NO),
     ("given = tf.random.normal([3], model(x))", YES),
     ("given = model(x)", YES),
@@ -186,3 +187,15 @@ def test_a_class_that_divides_as_it_likes(tmp_path):
         "        y = tf.sqrt(Part(w) // 2.0)\n    return tape.gradient(y, w)\n"
     )
     assert taken(tmp_path / "a.py", HEAD + text) is not NO
+
+
+@pytest.mark.parametrize(
+    ("step", "answer"),
+    [("optimizer.minimize(-likelihood(a, y))", UNKNOWN), ("print(likelihood(a, y))", NO)],
+)
+def test_a_test_that_trains(tmp_path, step, answer):
+    text = (
+        "def run(likelihood, y, optimizer):\n    a = tf.sqrt(tf.Variable(tf.ones([1])))\n"
+        f"    session.run({step})\n\n\nrun(likelihood, y, optimizer)\n"
+    )
+    assert taken(tmp_path / "test_a.py", HEAD + text) is answer

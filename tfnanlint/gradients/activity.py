@@ -519,8 +519,10 @@ class Gradients:
         """Whether a function's name, or that of its file, says that something is measured or
         prepared, not trained.
         """
-        stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
-        if holds_tests(self.module.source.path) or roles.works_on_gradients(function.name):
+        source = self.module.source
+        stem = os.path.splitext(os.path.basename(source.path))[0]
+        is_test = holds_tests(source.path) and not source.holds(SINK_WORDS)
+        if is_test or roles.works_on_gradients(function.name):
             return True
         if roles.names_loss(function.name):
             return False
@@ -528,7 +530,7 @@ class Gradients:
             roles.is_measured(function.name)
             or roles.is_measured(stem)
             and not roles.is_penalty(function.name)
-            or is_apart_from_training(self.module.source.path)
+            or is_apart_from_training(source.path)
         )
 
     def _from_callers(self, function: Function) -> Differentiated:
