@@ -43,19 +43,18 @@ def table(d):
     return np.array([d["a"], d["b"]])
 
 
-def run(model, x, d, cfg, optimizer):
+def run(model, x, d, configs, optimizer):
     {given}
     optimizer.apply_gradients(step(model, x, given))
 
 
-run(build(), x, d, cfg, optimizer)
+run(build(), x, d, configs, optimizer)
 """
 GIVEN = [
     ("given = table(d)", NO),
     ("given = tf.convert_to_tensor(table(d)[:, 0], tf.float32)", NO),
     ("given = d['width'] // 2", NO),
-    ("given = min(len(d), cfg.width)", NO),
-    ("given = configs.values.width", NO),
+    ("given = min(len(d), configs.width)", NO),
     ("given = tf.random.uniform([3], 0.0, 1.0)", NO),
     ("given = tf.random.normal([3], model(x))", YES),
     ("given = model(x)", YES),
