@@ -396,8 +396,7 @@ class Gradients:
             or known is Differentiated.YES
             and self._own_method(function)
         ):
-            called = self._from_callers(function)
-            known = called if called is not Differentiated.UNKNOWN else known
+            known = self._from_callers(function)
         elif known is Differentiated.NO and function.name in self._roles.metrics:
             called = self._from_callers(function)  # a part of the loss may be shown, too
             known = called if called is Differentiated.YES else known
