@@ -198,3 +198,22 @@ def test_a_test_that_trains(tmp_path, step, answer):
         f"    session.run({step})\n\n\nrun(likelihood, y, optimizer)\n"
     )
     assert taken(tmp_path / "test_a.py", HEAD + text) is answer
+
+
+AGENT = """\
+class Agent(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.net = tf.keras.layers.Dense(3)
+
+    def call(self, x):
+        return {called}
+
+    def spread(self, x):
+        return tf.sqrt(tf.nn.relu(self.net(x)))
+"""
+
+
+@pytest.mark.parametrize(("called", "answer"), [("self.net(x)", UNKNOWN), ("self.spread(x)", YES)])
+def test_an_own_method_of_a_model(tmp_path, called, answer):
+    assert taken(tmp_path / "a.py", HEAD + AGENT.format(called=called)) is answer
