@@ -217,3 +217,16 @@ class Agent(tf.keras.Model):
 @pytest.mark.parametrize(("called", "answer"), [("self.net(x)", UNKNOWN), ("self.spread(x)", YES)])
 def test_an_own_method_of_a_model(tmp_path, called, answer):
     assert taken(tmp_path / "a.py", HEAD + AGENT.format(called=called)) is answer
+
+
+@pytest.mark.parametrize(
+    ("used", "answer"),
+    [("1.0 - spread_metric()(y, p)", YES), ("tf.reduce_mean(y - p)", NO)],
+)
+def test_a_metric_that_a_loss_is_made_of(tmp_path, used, answer):
+    text = (
+        "def spread_metric():\n    def spread(y, p):\n        return tf.sqrt(tf.reduce_sum(y * p))\n\n"
+        "    return spread\n\n\ndef dice_loss(y, p):\n    return " + used + "\n\n\n"
+        "model.compile('adam', loss=dice_loss, metrics=[spread_metric()])\n"
+    )
+    assert taken(tmp_path / "metrics.py", HEAD + text) is answer

@@ -401,8 +401,17 @@ class Gradients:
             called = self._from_callers(function)  # a part of the loss may be shown, too
             known = called if called is Differentiated.YES else known
         if known is Differentiated.UNKNOWN and self._measures(function):
-            known = Differentiated.NO
+            is_part = self._is_given_to_loss(function)
+            known = Differentiated.UNKNOWN if is_part else Differentiated.NO
         return known
+
+    def _is_given_to_loss(self, function: Function) -> bool:
+        """Whether the function around one, which may return it, is called where a gradient is
+        taken: `1 - dice_metric()(y_true, y_pred)` in a loss.
+        """
+        outer = function.point.scope.function
+        calls = self.module.calls_to(outer.name, self.interpreter) if outer is not None else []
+        return any(self.at(point) is Differentiated.YES for _, point in calls[:16])
 
     def _own_method(self, function: Function) -> bool:
         """Whether a method of a model or layer is one of its own: not called by Keras, so that its
