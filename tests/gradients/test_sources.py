@@ -107,43 +107,6 @@ def test_what_another_file_watches(tmp_path, watched, operand, answer):
     assert taken(tmp_path / "a.py", RADIUS) is answer
 
 
-LAYER = """\
-class Scale(tf.keras.layers.Layer):
-    def __init__(self, top, **rest):
-        super().__init__(**rest)
-        self.top = top
-
-    def call(self, x):
-        return tf.sqrt(x / self.top)
-
-
-def build(top):
-    start = tf.keras.Input([3])
-    scaled = Scale(top)({given})
-    model = tf.keras.Model(start, tf.keras.layers.Dense(1)(scaled))
-    model.compile("adam", "mse")
-    {more}
-    return model
-
-
-build(255.0).fit(x, y)
-"""
-
-
-@pytest.mark.parametrize(
-    ("given", "more", "answer"),
-    [
-        ("start", "pass", UNKNOWN),  # `model(x)` may stand elsewhere
-        ("start / 2.0", "pass", UNKNOWN),
-        ("tf.keras.layers.Dense(3)(start)", "pass", YES),
-        ("start", "Scale(top)(tf.keras.layers.Dense(3)(start))", YES),
-        ("start", "layers.append(Scale)", YES),
-    ],
-)
-def test_a_layer_of_inputs(tmp_path, given, more, answer):
-    assert taken(tmp_path / "a.py", HEAD + LAYER.format(given=given, more=more)) is answer
-
-
 SQUARED = "def root(x):\n    return tf.reduce_sum(tf.sqrt(x))\n"
 KEPT = "KEPT = {{'w': np.array([1.0])}}\nW = np.array([1.0])\n\n\ndef root():\n    return tf.sqrt({})\n"
 ARRAY = "import numpy as np\nimport tensorflow as tf\nimport a\n\n\n"

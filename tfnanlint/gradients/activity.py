@@ -120,13 +120,10 @@ class Gradients:
 
     def _followed(self, site: Site) -> Differentiated:
         """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where
-        others may be found by a text, and where it is made of inputs of a model alone, which may be
-        called with what another one gives; else YES. A draft follows no way.
+        others may be found by a text, else YES. A draft does not follow them.
         """
         if self.interpreter.session.drafting or not hasattr(site.node, "lineno"):
             return Differentiated.YES
-        if site.args and self._is_of_inputs(site) and not self._of_watched(site):
-            return Differentiated.UNKNOWN
         forward = Forward(self.interpreter)
         if not forward.ends(site.node, site.point):
             return Differentiated.YES
@@ -160,24 +157,6 @@ class Gradients:
         compiled = function is not None and self.interpreter.is_compiled(function)
         fed = FED_TO_LOSSES if compiled else PLACEHOLDERS
         return all(rigid(site.value(param), site, self._smooth, fed) for param in site.args)
-
-    def _is_of_inputs(self, site: Site) -> bool:
-        """Whether no variable of the program is behind a site, but inputs of a model may be: those
-        of the layer in which it stands, too, where all calls of that are seen. What an object is
-        made with counts for a setting.
-        """
-        function = site.point.scope.function if site.point is not None else None
-
-        def entering(note: Note) -> list[Value]:
-            if getattr(note.node, "name", "") == "__init__":
-                return [Value(kind="number")]
-            if function is None or note.node is not function.node:
-                return []
-            return self.interpreter.handed_to_objects(function, note.parameter)
-
-        return all(
-            [rigid(site.value(param), site, set(), FED_TO_LOSSES, entering) for param in site.args]
-        )
 
     def _of_watched(self, site: Site) -> bool:
         """Whether something that a tape is told to watch is behind a site: constants, too, have a

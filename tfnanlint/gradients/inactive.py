@@ -5,7 +5,7 @@ trained.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import holds_numbers
@@ -23,25 +23,16 @@ _DISTRIBUTED_BY = ("mean", "stddev", "minval", "maxval", "alpha", "beta")
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 
 
-Entering = Callable[[Note], list[Value]]
-
-
-def _nothing_seen(_: Note) -> list[Value]:
-    return []
-
-
 def rigid(
     value: Value,
     site: Site,
     smooth: set[Site],
     fed: tuple[str, ...] = PLACEHOLDERS,
-    entering: Entering = _nothing_seen,
     limit: int = 60,
 ) -> bool:
     """Whether a value is made of booleans, integers, constants, variables that are not trained and
     the like only, or of what the ops `fed` give: no gradient flows through it. If not, the op that
-    made it is added to those `smooth`: what is made of it is not rigid either. `entering` says what
-    arrives at a parameter.
+    made it is added to those `smooth`: what is made of it is not rigid either.
     """
     queue: list[Value] = [value]
     seen: dict[Site, bool] = {}
@@ -53,8 +44,6 @@ def rigid(
         if isinstance(part.origin, Note):
             notes.add(part.origin)
         parts = _parts(part, fed, limit) if len(queue) < limit else None
-        if isinstance(part.origin, Note) and part.origin.given and part.origin.parameter:
-            parts = entering(part.origin) or parts
         if parts is not None:
             queue += parts
             continue

@@ -411,9 +411,6 @@ class Engine(Evaluator):
     def received(self, function: Function, name: str) -> Value | None:
         return self.call_graph.received(self, function, name)
 
-    def handed_to_objects(self, function: Function, name: str) -> list[Value]:
-        return self.call_graph.handed_to_objects(self, function, name)
-
     # Classes and members
 
     def lineage(self, cls: ClassObject) -> list[ClassObject]:

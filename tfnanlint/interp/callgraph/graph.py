@@ -171,12 +171,6 @@ class CallGraph:
         """What arrives at a parameter of `call`, where all calls of the objects are seen."""
         return self._instance_calls.received(ev, function, name)
 
-    def handed_to_objects(self, ev: Evaluator, function: Function, name: str) -> list[Value]:
-        """What each call of an object hands to a parameter of `call`; [] where some may not be
-        seen.
-        """
-        return self._instance_calls.handed(ev, function, name)
-
     def constructed(self, ev: Evaluator, instance: Instance, attr: str) -> Binding | None:
         """What one object keeps under a name, as the call that made it says."""
         return self._instance_calls.constructed(ev, instance, attr)

@@ -127,21 +127,13 @@ class InstanceCalls:
         """What arrives at a parameter of `call`, where every call in the project hands over
         something that is known.
         """
-        values = self.handed(ev, function, name)
-        is_known = all([one.kind in NUMERIC_KINDS and one.known for one in values])
-        return ev.joined(values) if values and is_known else None
-
-    def handed(self, ev: Evaluator, function: Function, name: str) -> list[Value]:
-        """What each call in the project hands to a parameter of `call`; [] where some call may not
-        be seen.
-        """
         if function.owner is None or function.name not in CALL_METHODS or not function.transparent:
-            return []
+            return None
         values = []
         for call, point in self._instance_calls(ev, function.owner):
             positional, keywords, complete = ev.arguments(call, point)
             if not complete:
-                return []
+                return None
             instance: list[Binding] = [Fixed(Value(kind="instance", obj=Instance(function.owner)))]
             handed: list[Binding] = [
                 Recast(binding, function.owner, function.module)
@@ -151,8 +143,11 @@ class InstanceCalls:
             ]
             argument = callables.bind_parameters(function, instance + handed, keywords).get(name)
             # it is read from `**kwargs`
-            values.append(argument.value(ev) if argument is not None else unknown())
-        return values
+            value = argument.value(ev) if argument is not None else unknown()
+            if value.kind not in NUMERIC_KINDS or not value.known:
+                return None
+            values.append(value)
+        return ev.joined(values) if values else None
 
     def of_objects(self, ev: Evaluator, cls: ClassObject) -> list[tuple[ast.Call, Point]]:
         """The calls of objects of a class, in the files that make some, by the names that these are
