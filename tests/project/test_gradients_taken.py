@@ -62,6 +62,8 @@ def test_a_program_that_takes_no_gradient(folder):
         {"run.py": RUN, "pyproject.toml": "[project]\nname = 'energies'\n"},
         {"run.py": RUN, "train.py": "import importlib\n\nimportlib.import_module(name)\n" + TRAIN},
         {"energies.py": ENERGY + "\n\nif __name__ == '__main__':\n    print(energy(read()))\n"},
+        {"run.py": RUN, "main.py": "import loops.start\n", "loops/end.py": ""},
+        {"run.py": RUN, "loops/main.py": "from .start import go\n"},
     ],
 )
 def test_what_may_take_one(folder, files):
@@ -75,6 +77,7 @@ def test_what_may_take_one(folder, files):
         {"run.py": RUN + "# model.fit(x)\nprint('a fit')\n"},
         {"run.py": RUN + "tf.stop_gradient(x)\n"},
         {"run.py": "import pandas, cv2, os\n" + RUN},
+        {"run.py": RUN, "main.py": "import loops.end\nimport ants.start\n", "loops/end.py": ""},
         {"energies.py": ENERGY + "\n\nmodel.load_weights(path)\nprint(energy(read()))\n"},
     ],
 )

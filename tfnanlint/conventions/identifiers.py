@@ -43,7 +43,7 @@ _SETTINGS: Final = (
     r"settings)_*"
 )
 _NUMBERS: Final = (
-    r"(?i)(?:^|\.)_*(?:\w*_)?(?:hparams|hyperparams|config|cfg|flags|settings)_*(?:\[|\.|$)"
+    r"(?i)(?:^|\.)_*(?:\w*_)?(?:hparams|hyperparams|configs?|cfg|flags|settings)_*(?:\[|\.|$)"
 )
 _RANDOM_INITIALIZER: Final = (
     r"(?i)glorot|xavier|he_|lecun|orthogonal|variance_?scaling|"

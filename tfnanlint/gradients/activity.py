@@ -12,8 +12,8 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
-from tfnanlint.gradients.dependence import depending_on
-from tfnanlint.gradients.forward import Forward
+from tfnanlint.gradients.dependence import depending_on, parts_of
+from tfnanlint.gradients.forward import Forward, modules_with
 from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
@@ -39,9 +39,9 @@ from tfnanlint.ops.frameworks import (
     UNTRAINED_BASES,
 )
 from tfnanlint.ops.models.variables import VARIABLES, started
-from tfnanlint.ops.provenance import Walk, behind, first_origin, site_behind
+from tfnanlint.ops.provenance import Walk, first_origin, site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS, is_random
+from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS
 from tfnanlint.program.decorators import decorator_leaf
 from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
@@ -62,8 +62,8 @@ _PLAIN = ("np", "math", "builtins")  # NumPy's arrays and Python's numbers are c
 
 
 # Calls that name what a gradient is asked for, and the place of the argument.
-_OPERANDS = {"watch": 0, "gradients": 1}
-_OPERAND_NAMES = ("tensor", "xs", "variables")
+_OPERANDS = {"watch": 0, "gradients": 1, "hessians": 1, "ForwardAccumulator": 0}
+_OPERAND_NAMES = ("tensor", "xs", "variables", "primals")
 
 
 class Gradients:
@@ -76,15 +76,14 @@ class Gradients:
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_roles: Roles | None = None
         self._found_in_own_gradients: set[ast.AST] | None = None
-        self._found_watched: frozenset[int] | None = None
-        # what made it: the parameter of a helper that is given it has a token of its own
-        self._made_watched: frozenset[Site] = frozenset()
+        self._found_watched: tuple[frozenset[int], frozenset[Site]] | None = None
+        self._found_handing: bool | None = None
+        self._found_askers: list[Gradients] | None = None
         self.module = module
         self.interpreter = interpreter
         self.abroad = abroad
         self._others: dict[Any, Gradients] = {}
         self._tapes: dict[ast.AST, Tapes] = {}
-        self._fetched: dict[str, bool] = {}  # attributes, by whether they are only fetched
         self._upstream: set[ast.AST] | None = None
         self._still: set[ast.AST] = set()  # what leads to a loss, but from none of its operands
         self._smooth: set[Site] = set()  # what is known not to be rigid
@@ -100,13 +99,7 @@ class Gradients:
         """Whether a gradient is taken through a site, if it is run. `stopped`: the site stands
         inside a call of stop_gradient.
         """
-        if (
-            stopped
-            or site.library in _PLAIN
-            or _replaced(site.point)
-            or self._drawn(site)
-            or self._initial(site)
-        ):
+        if stopped or site.library in _PLAIN or _replaced(site.point):
             return Differentiated.NO
         if site.args and self._is_rigid(site) and not self._of_watched(site):
             return Differentiated.NO
@@ -116,7 +109,7 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        if site.node in self._still:
+        if site.node in self._still or self._initial(site):
             return Differentiated.NO
         if self._left_out(site.node, site.point):
             return Differentiated.NO
@@ -128,14 +121,15 @@ class Gradients:
         return activity
 
     def _followed(self, site: Site) -> Differentiated:
-        """NO where all ways of what a site gives surely end before a gradient is taken, else YES. A
-        draft does not follow them.
+        """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where
+        others may be found by a text, else YES. A draft does not follow them.
         """
         if self.interpreter.session.drafting or not hasattr(site.node, "lineno"):
             return Differentiated.YES
         forward = Forward(self.interpreter)
-        is_over = forward.ends(site.node, site.point) and forward.is_certain
-        return Differentiated.NO if is_over else Differentiated.YES
+        if not forward.ends(site.node, site.point):
+            return Differentiated.YES
+        return Differentiated.NO if forward.is_certain else Differentiated.UNKNOWN
 
     @property
     def _none_is_taken(self) -> bool:
@@ -166,34 +160,61 @@ class Gradients:
         fed = FED_TO_LOSSES if compiled else PLACEHOLDERS
         return all(rigid(site.value(param), site, self._smooth, fed) for param in site.args)
 
-    def _drawn(self, site: Site) -> bool:
-        """Whether all that arrives at a site was drawn at random: no weight can be reached through
-        it.
-        """
-        value = site.value(site.op.main) if site.op.main else None
-        origin = value.origin if value is not None else None
-        return isinstance(origin, Site) and is_random(origin.op.name)
-
     def _of_watched(self, site: Site) -> bool:
-        """Whether something that a tape of this file is told to watch is behind a site: constants,
-        too, have a gradient then.
+        """Whether something that a tape is told to watch is behind a site: constants, too, have a
+        gradient then. What other functions made, any file of the program may watch.
         """
-        if self._found_watched is None:
-            self._found_watched = self._find_watched()
-        if not self._found_watched:
-            return False
+        values: list[Value] = []
+        is_from_elsewhere = False
         walk = Walk(*[site.value(param) for param in site.args], limit=_MAX_BEHIND)
         for value in walk:
-            if value.token in self._found_watched or behind(value) in self._made_watched:
-                return True
+            values.append(value)
             maker = site_behind(value)
             if maker is not None:
                 walk.enter(maker, maker.args)
-        return False
+                is_from_elsewhere = is_from_elsewhere or _is_apart(maker, site)
+        askers = self._askers if is_from_elsewhere else [self]
+        return any(one._watches(value) for one in askers for value in values)
 
-    def _find_watched(self) -> frozenset[int]:
+    def _watches(self, value: Value) -> bool:
+        if self._hands_watch_on:
+            return True
+        if self._found_watched is None:
+            self._found_watched = self._find_watched()
+        tokens, makers = self._found_watched
+        return value.token in tokens or site_behind(value) in makers
+
+    @property
+    def _hands_watch_on(self) -> bool:
+        """Whether the file gives `tape.watch` another name, or hands it on."""
+        if self._found_handing is None:
+            nodes = nodes_in(self.module.source.tree) if ".watch" in self.module.source.text else ()
+            called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+            self._found_handing = any(
+                isinstance(node, ast.Attribute) and node.attr == "watch" and id(node) not in called
+                for node in nodes
+            )
+        return self._found_handing
+
+    @property
+    def _askers(self) -> list[Gradients]:
+        """The answers for this file and for all of the program that name what a gradient is asked
+        for.
+        """
+        if self._found_askers is None:
+            others = dict.fromkeys(
+                module
+                for name in _OPERANDS
+                for module in modules_with(name, self.module)[0] or ()
+                if module is not self.module
+            )
+            self._found_askers = [self, *map(self._beside, others)]
+        return self._found_askers
+
+    def _find_watched(self) -> tuple[frozenset[int], frozenset[Site]]:
         """The tokens of what is handed to `tape.watch` and to `tf.gradients(y, x)`, one by one
-        where it is a list.
+        where it is a list or one of several, and what made it: the parameter of a helper that is
+        given it has a token of its own.
         """
         tokens: set[int] = set()
         makers: set[Site] = set()
@@ -209,17 +230,13 @@ class Gradients:
         ]
         for node, point in asked:
             spent = self.interpreter.session.steps  # a question of its own
-            value = self.interpreter.ask(node, point)
-            for watched in value.obj if isinstance(value.obj, tuple) else (value,):
-                if not isinstance(watched, Value):
-                    continue
+            for watched in parts_of([self.interpreter.ask(node, point)]):
                 tokens.add(watched.token)
-                maker = behind(watched)
-                if isinstance(maker, Site):
+                maker = site_behind(watched)
+                if maker is not None:
                     makers.add(maker)
             self.interpreter.session.steps = spent
-        self._made_watched = frozenset(makers)
-        return frozenset(tokens)
+        return frozenset(tokens), frozenset(makers)
 
     def _initial(self, site: Site) -> bool:
         """Whether a site makes what the program calls an initial value: computed once, before
@@ -279,43 +296,12 @@ class Gradients:
         return has_weight
 
     def _only_shown(self, site: Site) -> bool:
-        """Whether what a site gives goes into names of its function that end in summaries, or into
-        an attribute that is only fetched (`session.run(self.distance)`).
-        """
+        """Whether what a site gives goes into names of its function that end in summaries."""
         if site.point is None or site.point.over is not None or site.point.scope.function is None:
             return False
         statements = endings_of(site.point.scope, self.module)
         target = statements.assigned(site.node)
-        if target is not None and "." in target:
-            return self._only_fetched(target)
         return target is not None and target.isidentifier() and statements.only_shown(site.node)
-
-    def _only_fetched(self, path: str) -> bool:
-        """Whether every read of an attribute in this file stands inside a call of `run`."""
-        attribute = path.rsplit(".", 1)[1]
-        known = self._fetched.get(attribute)
-        if known is None:
-            known = self._fetched[attribute] = self._find_only_fetched(attribute)
-        return known
-
-    def _find_only_fetched(self, attribute: str) -> bool:
-        reads: list[bool] = []
-        for row in self.module.source.rows_with(f".{attribute}"):
-            for expression, _ in self.module.expressions(row, self.interpreter):
-                inside = {
-                    id(node)
-                    for call in nodes_in(expression)
-                    if isinstance(call, ast.Call) and leaf(call.func) == "run"
-                    for node in nodes_in(call)
-                }
-                reads += [
-                    id(node) in inside
-                    for node in nodes_in(expression)
-                    if isinstance(node, ast.Attribute)
-                    and node.attr == attribute
-                    and isinstance(node.ctx, ast.Load)
-                ]
-        return bool(reads) and all(reads)
 
     def at(self, point: Point) -> Differentiated:
         """Whether code at a point is differentiated."""
@@ -391,14 +377,22 @@ class Gradients:
             or known is Differentiated.YES
             and self._own_method(function)
         ):
-            called = self._from_callers(function)
-            known = called if called is not Differentiated.UNKNOWN else known
+            known = self._from_callers(function)
         elif known is Differentiated.NO and function.name in self._roles.metrics:
             called = self._from_callers(function)  # a part of the loss may be shown, too
             known = called if called is Differentiated.YES else known
         if known is Differentiated.UNKNOWN and self._measures(function):
-            known = Differentiated.NO
+            is_part = self._is_given_to_loss(function)
+            known = Differentiated.UNKNOWN if is_part else Differentiated.NO
         return known
+
+    def _is_given_to_loss(self, function: Function) -> bool:
+        """Whether the function around one, which may return it, is called where a gradient is
+        taken: `1 - dice_metric()(y_true, y_pred)` in a loss.
+        """
+        outer = function.point.scope.function
+        calls = self.module.calls_to(outer.name, self.interpreter) if outer is not None else []
+        return any(self.at(point) is Differentiated.YES for _, point in calls[:16])
 
     def _own_method(self, function: Function) -> bool:
         """Whether a method of a model or layer is one of its own: not called by Keras, so that its
@@ -514,8 +508,10 @@ class Gradients:
         """Whether a function's name, or that of its file, says that something is measured or
         prepared, not trained.
         """
-        stem = os.path.splitext(os.path.basename(self.module.source.path))[0]
-        if holds_tests(self.module.source.path) or roles.works_on_gradients(function.name):
+        source = self.module.source
+        stem = os.path.splitext(os.path.basename(source.path))[0]
+        is_test = holds_tests(source.path) and not source.holds(SINK_WORDS)
+        if is_test or roles.works_on_gradients(function.name):
             return True
         if roles.names_loss(function.name):
             return False
@@ -523,7 +519,7 @@ class Gradients:
             roles.is_measured(function.name)
             or roles.is_measured(stem)
             and not roles.is_penalty(function.name)
-            or is_apart_from_training(self.module.source.path)
+            or is_apart_from_training(source.path)
         )
 
     def _from_callers(self, function: Function) -> Differentiated:
@@ -712,7 +708,10 @@ class Gradients:
                 continue
             self.interpreter.session.steps = 0
             reached.append(origin)
-            queue += [origin.value(param) for param in origin.params if is_recorded(origin, param)]
+            if origin.op.name not in VARIABLES:  # it only starts with what it is given
+                queue += [
+                    origin.value(param) for param in origin.params if is_recorded(origin, param)
+                ]
         moved = depending_on(self._operands(call, point), reached, is_recorded)
         self._still |= {one.node for one in reached if one not in moved}
         self.upstream.update([one.node for one in moved])
@@ -771,6 +770,11 @@ def _differentiated_argument(call: ast.Call) -> ast.expr | None:
 def _taped(point: Point) -> bool:
     """Whether a tape records what stands at a point, in the function where it was opened."""
     return any(start <= point.time < end for start, end in point.scope.tapes)
+
+
+def _is_apart(maker: Site, site: Site) -> bool:
+    """Whether the op that made a value stands in another function than a site."""
+    return None not in (maker.point, site.point) and maker.point.scope is not site.point.scope
 
 
 def _handed_in(value: Value) -> bool:

@@ -28,7 +28,7 @@ def depending_on(
             is_asked = True
         for param in site.params if site.op.name not in VARIABLES else ():
             recorded = is_recorded(site, param)
-            for value in _parts([site.value(param)] if site.given(param) else []):
+            for value in parts_of([site.value(param)] if site.given(param) else []):
                 maker = site_behind(value)
                 if maker in operands:
                     queue.append(site)
@@ -48,14 +48,14 @@ def depending_on(
     return dependent
 
 
-def _parts(values: Iterable[Value]) -> Iterator[Value]:
+def parts_of(values: Iterable[Value]) -> Iterator[Value]:
     """Values; in place of lists their elements, in place of what is one of several (branches,
     returns) each of those.
     """
     for value in values:
         if isinstance(value.origin, Note) and value.origin.options:
-            yield from _parts(value.origin.options)
+            yield from parts_of(value.origin.options)
         elif value.kind == "sequence" and isinstance(value.obj, tuple):
-            yield from _parts(value.obj)
+            yield from parts_of(value.obj)
         else:
             yield value

@@ -31,6 +31,7 @@ from tfnanlint.uses.uses import BODIES, LOOKUPS, PRINTS, calls_of, endings_of
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
+    from tfnanlint.program.module import Module
 
 _MAX_STEPS: Final = 200  # expressions that one value is followed through
 # What gives a number or a text that no gradient leads back from.
@@ -280,20 +281,27 @@ class Forward:
             ]
         )
 
-    def _modules_with(self, attribute: str, module: Any) -> list[Any] | None:
+    def _modules_with(self, attribute: str, module: Module) -> list[Module] | None:
         """The modules of the project in whose text the name of an attribute stands; None where they
         are not known.
         """
-        if module.project is None:
-            self.is_certain = False
-            return [module]
-        naming = module.project.naming(module.source.path, attribute)
-        if naming is None:
-            return None
-        paths, are_all = naming
+        modules, are_all = modules_with(attribute, module)
         self.is_certain = self.is_certain and are_all
-        modules = [module.project.module_or_own(path) for path in paths]
-        return modules if None not in modules else None
+        return modules
+
+
+def modules_with(attribute: str, module: Module) -> tuple[list[Module] | None, bool]:
+    """The modules of the program of one in whose text the name of an attribute stands, and whether
+    no other reads it, by a name that is computed; None where they are not known.
+    """
+    if module.project is None:
+        return [module], False
+    naming = module.project.naming(module.source.path, attribute)
+    if naming is None:
+        return None, True
+    paths, are_all = naming
+    modules = [module.project.module_or_own(path) for path in paths]
+    return (modules if None not in modules else None), are_all
 
 
 def _is_operator(name: str) -> bool:

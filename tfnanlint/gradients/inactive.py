@@ -5,16 +5,21 @@ trained.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from collections.abc import Iterable
 
+from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import holds_numbers
+from tfnanlint.ops.frameworks import PREDICT_METHODS
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, draws_tensor
 from tfnanlint.syntax.access_paths import leaf
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 
+_OF_PYTHON = ("number", "string", "shape")
+_DISTRIBUTED_BY = ("mean", "stddev", "minval", "maxval", "alpha", "beta")
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
 
 
@@ -31,81 +36,99 @@ def rigid(
     """
     queue: list[Value] = [value]
     seen: dict[Site, bool] = {}
+    notes: set[Note] = set()
     while queue:
         part = queue.pop()
-        if part.kind in ("number", "string", "shape") or part.dtype in NO_FLOATS:
+        if part.kind in _OF_PYTHON or part.dtype in NO_FLOATS or part.origin in notes:
             continue
-        origin = site_behind(part)
-        parts = (part.obj.element,) if isinstance(part.obj, Many) else part.obj
-        if (
-            part.kind == "sequence"
-            and part.origin is None
-            and isinstance(parts, tuple)
-            and len(parts) <= limit
-            and (not parts or _computed(parts))
-        ):
+        if isinstance(part.origin, Note):
+            notes.add(part.origin)
+        parts = _parts(part, fed, limit) if len(queue) < limit else None
+        if parts is not None:
             queue += parts
             continue
-        if _fed(part.origin, fed):
-            continue
-        if isinstance(part.origin, Note) and part.origin.options and len(queue) < limit:
-            queue += part.origin.options  # one of several branches or returns: each of them counts
-            continue
-        if isinstance(part.origin, Note) and part.origin.joined and len(queue) < limit:
-            queue += [Value(origin=arriving) for arriving in part.origin.joined]  # as in a loop
-            continue
-        if origin is not None and (
-            origin in seen
-            or origin.op.name in NO_GRADIENT
-            or draws_tensor(origin.op.name)
-            or origin.op.starts
-            and origin.const("trainable", True) is False
-            or part.known
-            and origin is part.origin
-            and _own_array(origin, site)
-            or _handed_array(origin, site)
-        ):
-            continue
-        if (
-            origin is not None
-            and origin.op.name == "tf.py_function"
-            and leaf(getattr(origin.node, "func", origin.node)) in _IN_NUMPY
-        ):
+        origin = site_behind(part)
+        if origin is not None and (origin in seen or _ends(origin, site, seen)):
             continue
         if (
             origin is None
             or len(seen) > limit
             or origin in smooth
-            or not origin.args
-            or not origin.op.pure
+            or not (origin.args and _is_followed(origin))
         ):
             smooth.update(list(seen)[:1])  # others may stand beside what is smooth
             return False
         seen[origin] = True
-        queue += [
-            origin.value(param)
-            for param in ([origin.op.passes] if origin.op.passes else origin.args)
-            if param not in SETTINGS
-            and not (origin.library != "np" and _written(origin.args.get(param)))
-        ]
+        queue += _operands(origin)
     return True
 
 
-def _fed(origin: Any, fed: tuple[str, ...], depth: int = 6) -> bool:
-    """Whether a value is data: what ops `fed` give, the labels that Keras hands to a loss, what an
-    iterator of a dataset gives, a number of the settings, or, where several arrive, each of them.
-    `Gradients` knows of which data a gradient is asked.
+def _parts(value: Value, fed: tuple[str, ...], limit: int) -> list[Value] | None:
+    """The elements of a list, the values of several branches, returns or rounds of a loop, or what
+    a caller hands over; [] of data: what ops `fed` give, the labels that Keras hands to a loss,
+    what an iterator of a dataset gives, a number of the settings. `Gradients` knows of which data a
+    gradient is asked. None where a value is none of these.
     """
-    while isinstance(origin, Note) and depth:
-        if origin.data or holds_numbers(origin.path):
-            return True
-        if origin.joined:
-            return all([_fed(one, fed, depth - 1) for one in origin.joined])
-        if origin.computed:
-            call = origin.node
-            return isinstance(call, ast.Call) and leaf(call.func) == "get_next"
-        origin, depth = origin.parent, depth - 1
-    return isinstance(origin, Site) and origin.op.name in fed
+    note = value.origin
+    if note is None and value.kind == "sequence":
+        elements = (value.obj.element,) if isinstance(value.obj, Many) else value.obj
+        is_short = isinstance(elements, tuple) and len(elements) <= limit
+        return list(elements) if is_short and (not elements or _computed(elements)) else None
+    if isinstance(note, Site):
+        return [] if note.op.name in fed else None
+    if not isinstance(note, Note):
+        return None
+    if note.data or holds_numbers(note.path):
+        return []
+    if note.options:
+        return list(note.options)
+    if note.joined:
+        return [Value(origin=arriving) for arriving in note.joined]
+    if note.computed:
+        is_read = isinstance(note.node, ast.Call) and leaf(note.node.func) == "get_next"
+        return [] if is_read else None
+    is_result = note.index is not None and isinstance(note.parent, Site)
+    return [Value(origin=note.parent)] if note.parent is not None and not is_result else None
+
+
+def _ends(origin: Site, site: Site, between: Iterable[Site]) -> bool:
+    """Whether no gradient flows back through an op: what it gives is whole, or an array; a variable
+    is not trained. `between` are the ops on the way to a site.
+    """
+    name = origin.op.name
+    if origin.library == "operator" and any(_is_object(origin.value(one)) for one in origin.args):
+        return False
+    if name in NO_GRADIENT or origin.op.starts and origin.const("trainable", True) is False:
+        return True
+    called = leaf(getattr(origin.node, "func", origin.node))
+    if name == "tf.py_function":
+        return called in _IN_NUMPY
+    if called in PREDICT_METHODS and origin.given("self"):
+        return hasattr(origin.value("self").obj, "out")  # a model of Keras
+    if origin.library not in ("np", "math"):
+        return False
+    return _is_of_same_code(origin, site) or _is_handed_over(origin, [site, *between])
+
+
+def _is_object(value: Value) -> bool:
+    """Whether a value is an object of a class that may say what an operator does with it."""
+    return value.kind == "instance"
+
+
+def _is_followed(origin: Site) -> bool:
+    return origin.op.pure or draws_tensor(origin.op.name)
+
+
+def _operands(origin: Site) -> list[Value]:
+    """What a gradient may flow back into: of random numbers what they are moved and scaled by."""
+    if draws_tensor(origin.op.name):
+        return [origin.value(param) for param in origin.args if param in _DISTRIBUTED_BY]
+    return [
+        origin.value(param)
+        for param in ([origin.op.passes] if origin.op.passes else origin.args)
+        if param not in SETTINGS
+        and not (origin.library != "np" and _written(origin.args.get(param)))
+    ]
 
 
 def _written(node: ast.expr | None) -> bool:
@@ -128,27 +151,47 @@ def _computed(parts: tuple[Value, ...]) -> bool:
     )
 
 
-def _own_array(array: Site, site: Site) -> bool:
-    """Whether NumPy makes an array in the function or the class in which a site stands: what a
-    caller hands in may be a tensor, and of what is not known it may be that.
-    """
-    if array.library not in ("np", "math") or array.point is None or site.point is None:
+def _is_of_same_code(array: Site, site: Site) -> bool:
+    """Whether an array is made in the function or the class in which a site stands."""
+    if array.point is None or site.point is None:
         return False
     here, there = site.point.scope, array.point.scope
-    return (
-        here is there
-        or None not in (here.function, there.function)
-        and None is not here.function.owner is there.function.owner
-    )
+    if here is there:
+        return True
+    owners = [one.function.owner for one in (here, there) if one.function is not None]
+    return len(owners) == 2 and owners[0] is owners[1] is not None
 
 
-def _handed_array(array: Site, site: Site) -> bool:
-    """Whether a method makes an array of what it is given, perhaps for another one of its class.
-    What `__init__` makes one of may start a variable.
+def _is_handed_over(array: Site, ops: list[Site]) -> bool:
+    """Whether an array comes to the first of some ops as an argument or as what a call gives, where
+    the whole program is seen. What an attribute or a name of a module holds, another file may
+    exchange; in a package others call, tests call what others do.
     """
-    function = (
-        array.point.scope.function
-        if array.op.name == "np.array" and array.point is not None
-        else None
+    site = ops[0]
+    if site.point is None or site.point.scope.function is None or array.point is None:
+        return False
+    module = site.point.scope.module
+    if module.project is None or holds_tests(array.point.scope.module.source.path):
+        return False
+    naming = module.project.naming(module.source.path, site.point.scope.function.name)
+    return naming is not None and naming[1] and all(map(_reads_own_names, ops))
+
+
+def _reads_own_names(site: Site) -> bool:
+    """Whether what an op is given is made of names of the function alone in which it stands, and of
+    what functions give that no subclass may exchange.
+    """
+    if site.point is None:
+        return False
+    operands = [node for param, node in site.args.items() if param not in SETTINGS]
+    nodes = [one for node in operands if isinstance(node, ast.AST) for one in nodes_in(node)]
+    callees = {
+        id(part) for one in nodes if isinstance(one, ast.Call) for part in nodes_in(one.func)
+    }
+    return not any(
+        isinstance(one, ast.Name)
+        and (one.id == "self" or id(one) not in callees and one.id not in site.point.scope.history)
+        or isinstance(one, ast.Attribute)
+        and id(one) not in callees
+        for one in nodes
     )
-    return function is not None and function.name != "__init__" and _own_array(array, site)

@@ -287,7 +287,9 @@ STEPS: Final = (
     "tf.math.count_nonzero",
     "tf.sequence_mask",
 )
-NO_GRADIENT: Final = frozenset((*STEPS, "tf.stop_gradient", "tf.rank", "tf.range", "tf.constant"))
+NO_GRADIENT: Final = frozenset(
+    (*STEPS, "tf.math.floordiv", "tf.stop_gradient", "tf.rank", "tf.range", "tf.constant")
+)
 GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 
 # What lays elements out anew: rows of the result are made of rows of what is given.

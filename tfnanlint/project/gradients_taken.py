@@ -2,7 +2,8 @@
 
 What a file computes may be held by the file and by all that import it. Where none of these takes a
 gradient, nor imports a file that does, none is taken. A library, a file by itself and what is
-tried out in the file that defines it are no such program: their users may take one.
+tried out in the file that defines it are no such program: their users may take one. Nor is one of
+which a file is missing.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class GradientsTaken:
             self._takes_gradient(one) or self._hands_on(one) or self._is_by_text(one)
             for one in holders
         )
-        return UNKNOWN if is_taken or self._meets_taker(path, holders) else NO
+        if is_taken or self._meets_taker(path, holders):
+            return UNKNOWN
+        return UNKNOWN if any(map(self._imports.lacks_files, texts)) else NO
 
     def _holders(self, path: str) -> set[str]:
         """The files that may hold what a file computes; none where they are too many."""

@@ -90,12 +90,19 @@ class Imports:
         """The packages from which a file imports what no file of the program holds: "." for its
         own, and where the file cannot be parsed.
         """
-        outline = self._program.outline(path)
-        packages = {"."} if outline.is_words else set()
-        for imported in outline.imports:
-            if not self._is_seen(path, imported):
-                packages.add("." if imported.level else imported.words[0])
-        return packages
+        is_words = self._program.outline(path).is_words
+        return self._absent(path) | ({"."} if is_words else set())
+
+    def lacks_files(self, path: str) -> bool:
+        """Whether a file imports a module of the program that is not there."""
+        return any(one == "." or one in self._program.words for one in self._absent(path))
+
+    def _absent(self, path: str) -> set[str]:
+        return {
+            "." if imported.level else imported.words[0]
+            for imported in self._program.outline(path).imports
+            if not self._is_seen(path, imported)
+        }
 
     def _is_seen(self, path: str, imported: Import) -> bool:
         """Whether what a statement imports from is a file of the program or a folder of it, seen

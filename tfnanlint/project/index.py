@@ -993,9 +993,18 @@ class Project:
         path = self._path(importer)
         if not self.path:
             return None
+        if self._in_package(path):
+            return None
+        return self._ask("naming", self._ask("around", os.path.dirname(path)), attribute)
+
+    def is_packaged(self, importer: str) -> bool:
+        """Whether other programs may use what stands in a file: in a package, or in no file."""
+        path = self._path(importer)
+        return not self.path or self._in_package(path)
+
+    def _in_package(self, path: str) -> bool:
         top = self._ask("around", os.path.dirname(path))
-        is_packaged = self._ask("packaged", os.path.dirname(path), top)
-        return None if is_packaged else self._ask("naming", top, attribute)
+        return bool(self._ask("packaged", os.path.dirname(path), top))
 
     def may_read(self, path: str, name: str) -> bool:
         """Whether another file may read a name that a file binds outside of its functions."""
@@ -1010,9 +1019,7 @@ class Project:
         if not self.path or path != self.path:
             return False
         top = self._ask("around", os.path.dirname(path))
-        if self._ask("packaged", os.path.dirname(path), top):
-            return False
-        return bool(self._ask("gradients", top, path) == NO)
+        return not self._in_package(path) and bool(self._ask("gradients", top, path) == NO)
 
     def only_predicts(self, source: Source) -> bool:
         """Whether the program around the linted source runs what it computes as trained before, and
@@ -1042,7 +1049,7 @@ class Project:
         if not self.path or path != self.path:
             return None, "", path
         top = self._ask("around", os.path.dirname(path))
-        if not path.endswith(NOTEBOOK) and self._ask("packaged", os.path.dirname(path), top):
+        if not path.endswith(NOTEBOOK) and self._in_package(path):
             return None, top, path
         if not self._has_reach:
             self._has_reach = True
