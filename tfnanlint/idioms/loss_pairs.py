@@ -27,7 +27,7 @@ from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.relations.shapes import shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
-from tfnanlint.ops.traits import PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
+from tfnanlint.ops.traits import LAMBDAS, PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
 from tfnanlint.ops.transfer.core import elements
 from tfnanlint.program.functions import Instance
 from tfnanlint.syntax.enclosing import enclosing
@@ -289,6 +289,8 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
                 name=construction.op.name,
             )
             step.values.update({"layer": layer, "input": x})
+            if construction.op.name in LAMBDAS:
+                step.values["computed"] = result
             result = result.but(origin=step)
         x = unfolded(result)
     return x

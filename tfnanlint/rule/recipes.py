@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Callable, Final, Iterable, Iterator
 
@@ -14,6 +15,7 @@ from tfnanlint.conventions.texts import may_divide
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.chance_zeros import REASONS, chance
 from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.late_guards import vanishes_with_root
@@ -413,7 +415,17 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     )
 
     forms = _in_order(here, root, exact, _with_sum(here, root), exact_first)
-    return [*forms, *_in_single_precision(here, root, inside)] if forms else []
+    if not forms:
+        return []
+    return suggested_by_chance([root], [*forms, *_in_single_precision(here, root, inside)])
+
+
+def suggested_by_chance(roots: list[Site], fixes: list[Fix]) -> list[Fix]:
+    """Fixes of roots, norms or deviations; only suggested where a zero of each is a coincidence."""
+    kinds = [chance(root) for root in roots] if fixes else []
+    if not kinds or not all(kinds):
+        return fixes
+    return [replace(fix, suggested=REASONS[kinds[0]]) for fix in fixes]
 
 
 def _in_single_precision(
@@ -452,7 +464,8 @@ def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = Fa
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
-    return _in_order(here, root, exact, _with_sum(here, root), exact_first)
+    forms = _in_order(here, root, exact, _with_sum(here, root), exact_first)
+    return suggested_by_chance([root], forms)
 
 
 def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
@@ -478,7 +491,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
             else f"keep the value under the root at or above {eps}",
         )
 
-    return _in_order(here, root, exact, moved, exact_first)
+    return suggested_by_chance([root], _in_order(here, root, exact, moved, exact_first))
 
 
 # x / max(|x|, eps) for x / (|x| + eps).
@@ -801,7 +814,7 @@ def under_the_root(here: Context, inside: list[Site], quotient: Site | None = No
     if len(parts) < len(inside):
         return []
     eps = eps or root_epsilon(here, inside[0], inside[0].op.main)
-    return _sum_named_if_long(
+    fixes = _sum_named_if_long(
         here,
         inside[0],
         parts,
@@ -809,6 +822,7 @@ def under_the_root(here: Context, inside: list[Site], quotient: Site | None = No
         claim=Claim.SHIFTED,
         cost=f"the root changes by {rooted(eps)} at 0, and by less elsewhere",
     )
+    return suggested_by_chance(inside, fixes)
 
 
 def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix]:
