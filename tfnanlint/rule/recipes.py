@@ -57,6 +57,7 @@ from tfnanlint.syntax.text_index import without_prose
 from tfnanlint.uses.uses import becomes_half
 from tfnanlint.values.value import INF, Value, number_text
 
+_NEGLIGIBLE: Final = 1e-6  # of an epsilon
 COMPLEX = frozenset(("complex64", "complex128"))
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
 
@@ -614,7 +615,8 @@ def _is_of_angle(here: Context, root: Site) -> bool:
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
     """`sqrt(s + eps ** 2)` for `sqrt(s) + eps` with an epsilon that the program has a name for: at
-    0 the value stays.
+    0 the value stays. One that may be above 1e-6 stays where it is, and a smaller number goes under
+    the root.
 
     Where float16 would lose the square the epsilon goes inside as it is.
     """
@@ -633,6 +635,8 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
         return []
     template, holes = radicand
     eps, precision = total.value(param), here.precision(root.value(root.op.main))
+    if not is_negligible(eps):
+        return _beside_its_epsilon(here, root)
     if precision.sure and precision.dtype in ("float32", "float64"):
         power, cost = (
             "{eps} ** 2",
@@ -654,6 +658,17 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
         eps=total.args[param],
         cost=cost,
     )
+
+
+def is_negligible(eps: Value) -> bool:
+    """Whether an epsilon beside a root is so small that no result shows on which side it is."""
+    return eps.known and eps.hi <= _NEGLIGIBLE
+
+
+def _beside_its_epsilon(here: Context, root: Site) -> list[Fix]:
+    """`sqrt(s + 1e-12) + eps` for `sqrt(s) + eps`: all results but that of 0 stay."""
+    part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)
+    return [] if part is None else _with_sum(here, root)([part], eps)
 
 
 def _is_epsilon(total: Site, param: str) -> bool:
@@ -834,6 +849,8 @@ def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix
     if radicand is None:
         return []
     template, holes = radicand
+    if outer.op.name == "tf.add" and not is_negligible(outer.value(param)):
+        return _beside_its_epsilon(here, root)
     square = written(outer.value(param).lo ** 2)
     kept = survives(square, "root", here.precision(root.value(root.op.main)).dtype)
     eps = square if kept else root_epsilon(here, root, root.op.main)
