@@ -521,7 +521,7 @@ def _in_order(
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
     parts = [
         part
-        for one in (root, *partners(here, root))
+        for one in (root, *partners(here, root), *counterparts(here, root))
         if (part := floored_root(here, one)) is not None
     ]
     eps = root_epsilon(here, root, root.op.main)
@@ -773,6 +773,43 @@ def partners(here: Context, root: Site) -> list[Site]:
         for one in candidates
         if one.differentiated is not Differentiated.NO and one.value(one.op.main).zero
     ]
+
+
+def counterparts(here: Context, root: Site) -> list[Site]:
+    """The roots of the same kind that are compared with a root under names, as in
+    `mse(deviation, wanted)`: an epsilon under one of them would part what should be equal.
+    """
+    statement = next(iter(here.around(root.node)), None)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if root.point is None or not isinstance(target, ast.Name):
+        return []
+    matched = []
+    for meeting in nodes_in(root.point.scope.node):
+        names = _names_given(meeting)
+        if target.id not in [name.id for name in names]:
+            continue
+        place = here.standing(meeting, root.point) if isinstance(meeting, ast.expr) else None
+        values = [here.value(name, place) for name in names] if place is not None else []
+        makers = [made_by(value, root.op.name) for value in values]
+        if not any([maker is root for maker in makers]):
+            continue
+        matched += [maker for maker in makers if maker is not None and maker is not root]
+    return [site for site in dict.fromkeys(matched) if _is_alike(site, root)]
+
+
+def _names_given(node: ast.AST) -> list[ast.Name]:
+    """The names that a call, or a difference, is given directly."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        return [operand for operand in (node.left, node.right) if isinstance(operand, ast.Name)]
+    arguments = node.args if isinstance(node, ast.Call) else []
+    return [argument for argument in arguments if isinstance(argument, ast.Name)]
+
+
+def _is_alike(site: Site, root: Site) -> bool:
+    """Whether a root stands in the same function as another one, and can be 0, too."""
+    if site.point is None or root.point is None or site.point.scope is not root.point.scope:
+        return False
+    return site.node is not root.node and site.value(site.op.main).zero
 
 
 def stands_in(site: Site, node: ast.AST) -> bool:
