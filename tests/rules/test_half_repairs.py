@@ -61,3 +61,22 @@ def test_arguments_are_swapped_in_all_calls_of_a_loss_or_in_none():
     assert fixed(unclear) == unclear
     in_order = SWAPPED.format(parameters="y_true, y_pred", arguments="y_true, y_pred")
     assert fixed(in_order).count("bce(y_true, y_pred)") == 2
+
+
+EXERCISE = """
+x = tf.compat.v1.placeholder(tf.float32, [None, 2])
+y_ = tf.compat.v1.placeholder(tf.float32, [None, 2])
+w = tf.compat.v1.get_variable("w", [2, 2])
+first = tf.matmul(x, w)
+y = tf.nn.softmax(first)  # {comment}
+
+loss = -tf.reduce_sum(y_ * tf.math.log(y), axis=1)
+tf.compat.v1.train.AdamOptimizer().minimize(loss)
+"""
+
+
+def test_a_loss_follows_what_an_exercise_changes():
+    for comment in ("change to second", "TODO: use the second layer"):
+        lesson = EXERCISE.format(comment=comment)
+        assert fixed(lesson) == lesson
+    assert "log_softmax(first)" in fixed(EXERCISE.format(comment="no change is needed"))

@@ -242,7 +242,7 @@ def _networks(value: Value) -> frozenset[Site]:
 
 def _is_predicted(value: Value) -> bool:
     """Whether Keras hands a value to a loss, as predictions that nothing keeps at or above 0 or as
-    labels; perhaps scaled.
+    labels, or a model predicts it; perhaps scaled.
     """
     value = plain(value)
     product = made_by(value, "tf.multiply")
@@ -254,7 +254,7 @@ def _is_predicted(value: Value) -> bool:
         if note.outer and not note.parameter:
             return value.lo < 0
         note = note.parent
-    return False
+    return isinstance(note, Site) and note.op.name == "method.predict" and value.lo < 0
 
 
 def _operands(site: Site) -> Iterable[Value]:
