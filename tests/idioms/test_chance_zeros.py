@@ -127,6 +127,13 @@ def test_what_is_zero_by_chance_is_suggested(program):
         ),
         pytest.param(COMPILED.format(axis=", axis=-1"), id="loss of one example"),
         pytest.param(
+            COMPILED.format(axis="").replace(
+                'models.load_model("net.h5")',
+                'models.Sequential([layers.Dense(8, activation="relu")])',
+            ),
+            id="compiled relu",
+        ),
+        pytest.param(
             PAIR.format(second="left", loss="tf.sqrt(tf.reduce_sum(apart ** 2, -1))"),
             id="one layer twice",
         ),

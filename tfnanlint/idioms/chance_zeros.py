@@ -225,7 +225,10 @@ def _differ(x: Value, y: Value, whole: bool, depth: int) -> bool:
     kinds = [_kind(side, whole, depth) for side in (x, y)]
     if all(kinds):
         return _networks(x).isdisjoint(_networks(y))
-    return any(kinds) or whole and (_is_predicted(x) or _is_predicted(y))
+    if any(kinds):
+        return True
+    is_cut_off = any([side.known and side.lo >= 0 for side in (x, y)])  # at 0, as labels may be
+    return whole and not is_cut_off and (_is_predicted(x) or _is_predicted(y))
 
 
 def _networks(value: Value) -> frozenset[Site]:
