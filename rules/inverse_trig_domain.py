@@ -128,15 +128,22 @@ def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
     x, value = inverse.args.get("x"), inverse.value("x")
     if x is None:
         return []
+    place, target = inverse, x
     inside = here.made_by(value, "tf.clip_by_value")
-    if inside is not None and inside.node is x and exact(inside, lo, hi):
-        x, value = inside.args["x"], inside.value("x")
+    if inside is not None and exact(inside, lo, hi):
+        if inside.node is not x and here.visible(inside, inverse):
+            if not here.only_reader(inverse, inside):
+                here.no_fix = "the argument is clipped already, and read elsewhere, too"
+                return []
+            place, target = inside, inside.node
+        if target is inside.node:
+            x, value = inside.args["x"], inside.value("x")
     if inverse.differentiated is Differentiated.NO and inverse.op.name in FINITE_AT_THE_EDGE:
         template = bounded(value, Bound(lo, f"{lo:.1f}"), Bound(hi, f"{hi:.1f}"))
         return here.rewrite(
-            inverse,
+            place,
             template,
-            node=inverse.args["x"],
+            node=target,
             x=x,
             title="clip to the domain",
             claim=Claim.EQUAL_WHERE_FINITE,
@@ -150,9 +157,9 @@ def fixes(inverse: Site, lo: float, hi: float, here: Context) -> list[Fix]:
     low = margin if lo == 0 else f"{lo:.1f} + {margin}"
     high = f"{hi:.1f} - {margin if hi < 2 else '2e-7'}"
     return here.rewrite(
-        inverse,
+        place,
         bounded(value, Bound(lo, low), Bound(hi, high)),
-        node=inverse.args["x"],
+        node=target,
         x=x,
         claim=Claim.SHIFTED,
         cost=cost(inverse, margin, precision.dtype),

@@ -45,6 +45,7 @@ from tfnanlint.api import (
     Site,
     Value,
     ast,
+    called_alike,
     identifiers,
     linear,
     maker,
@@ -87,6 +88,9 @@ def swapped(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) 
     if site.op.name.startswith("K.") and here.speller.is_of_keras_alone(site):
         here.no_fix = "Keras took the predictions first before 2.0.7: swap them for a later one"
         return []
+    if any([is_left(call, here) for call in called_alike(site, here.interpreter)]):
+        here.no_fix = "other calls of this loss in the file may be swapped, too"
+        return []
     return here.exchange(
         site,
         labels,
@@ -95,6 +99,19 @@ def swapped(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) 
         claim=Claim.SHIFTED,
         cost="the loss becomes the intended one",
     )
+
+
+def is_left(site: Site, here: Context) -> bool:
+    """Whether nothing shows that the arguments of a call are in order, nor that they are not."""
+    for pair in here.pairings(site):
+        labels, predictions = pair.labels_node, pair.predictions_node
+        if labels is None or predictions is None:
+            return True
+        if predicted(pair.labels) and given(pair.predictions) or exchanged(labels, predictions):
+            return False
+        is_shown = predicted(pair.predictions) or given(pair.labels)
+        return not (is_shown or exchanged(predictions, labels))
+    return True
 
 
 def reverse(site: Site, here: Context) -> bool:

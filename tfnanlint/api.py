@@ -72,6 +72,7 @@ from tfnanlint.idioms.exponents import (
 from tfnanlint.idioms.labels import label_behind, of_labels, truth_only
 from tfnanlint.idioms.loss_pairs import (
     Pairing,
+    called_alike,
     last_layer,
     layer_names,
     linear,
@@ -134,6 +135,7 @@ __all__ = [
     "argument",
     "ast",
     "branches",
+    "called_alike",
     "cannot_overflow",
     "CASTS",
     "Certainty",

@@ -446,6 +446,7 @@ def test_json_has_the_agreed_fields():
                 "title": "floor it (below 1e-7)",
                 "claim": "shifted",
                 "cost": "below 1e-7",
+                "suggested": None,
                 "edits": [
                     {
                         "content": "x",

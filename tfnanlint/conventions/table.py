@@ -450,4 +450,9 @@ CONVENTIONS: Final = (
         "a line may contain a division",
         "it contains the operator, or the start of such a name",
     ),
+    Convention(
+        texts.invites_change,
+        "the line is one that the reader of a lesson edits: no fix takes a value from it",
+        "exercises say so behind the line, and the fix would stay with the value of today",
+    ),
 )

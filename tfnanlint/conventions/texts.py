@@ -44,6 +44,7 @@ _NAMED_LARGE: Final = rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{_LARGE}"
 _SINGULAR: Final = r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*"
 _EMPTINESS: Final = r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0"
 _DIVISION: Final = r"/|div"
+_INVITATION: Final = r"#+\s*(?:change|replace|modify|todo|your code)\b"
 
 
 def compiles_model(text: str) -> bool:
@@ -138,3 +139,8 @@ def writes_large_number(line: str) -> bool:
 def names_of_large_numbers(line: str) -> list[str]:
     """The names that a line gives such a number: `NEG` of `NEG = -1e9`."""
     return re.findall(_NAMED_LARGE, line)
+
+
+def invites_change(comment: str) -> bool:
+    """Whether the comment behind a line asks its reader to edit it: `# change to l_2`."""
+    return re.match(_INVITATION, comment.strip(), re.IGNORECASE) is not None

@@ -76,5 +76,5 @@ def fixed(
     return fix_source(
         source,
         lambda changed: list(check_source(changed, settings).findings),
-        lambda fix: title is None or fix.title == title,
+        lambda fix: fix.applies(True) if title is None else fix.title == title,
     )

@@ -105,6 +105,7 @@ class Bound:
 @dataclass(frozen=True, slots=True)
 class Fix:
     """One repair: all its edits together. `cost` says in words what moves; empty when nothing does.
+    `suggested` says why it is only shown, in words that follow "because": no option applies it.
 
     `binds` are the names that the edits bind. Two fixes that bind one name in one scope are not
     made together.
@@ -115,6 +116,11 @@ class Fix:
     edits: tuple[Edit, ...]
     cost: str = ""
     binds: tuple[Bound, ...] = ()
+    suggested: str = ""
+
+    def applies(self, unsafe: bool) -> bool:
+        """Whether `--fix` applies it, with `--unsafe-fixes` if `unsafe` is set."""
+        return not self.suggested and (self.claim.safe or unsafe)
 
     @property
     def span(self) -> Span:

@@ -134,9 +134,16 @@ def name_of(title: str) -> str:
 
 
 def narrowed(finding: Finding, names: Iterable[str]) -> Finding:
-    """A finding with those of its fixes that have one of some names, in the order of the names."""
+    """A finding with those of its fixes that have one of some names, in the order of the names.
+    A fix that is named is applied, also where the rule only suggests it.
+    """
     wanted = tuple(names)
-    kept = tuple(fix for name in wanted for fix in finding.fixes if name_of(fix.title) == name)
+    kept = tuple(
+        replace(fix, suggested="")
+        for name in wanted
+        for fix in finding.fixes
+        if name_of(fix.title) == name
+    )
     if kept or not finding.fixes:
         return replace(finding, fixes=kept)
     offered = ", ".join(dict.fromkeys(f"`{name_of(fix.title)}`" for fix in finding.fixes))

@@ -80,7 +80,7 @@ def weakness_of_vector(vector: Value) -> str:
     """
     apart = made_by(plain(vector), *DIFFERENCES)
     sides = [vector] if apart is None else operands(apart)
-    if sum([_free_layer(side) is not None for side in sides]) == 1:
+    if sum([free_layer(side) is not None for side in sides]) == 1:
         return "layer-output"
     return trained_weights.weakness_of_vector(vector)
 
@@ -115,7 +115,7 @@ def _is_of_two_networks(vector: Value, interpreter: Evaluator, around: Around) -
     apart = made_by(vector, *DIFFERENCES)
     if apart is None:
         return False
-    layers = [_free_layer(part) for part in operands(apart)]
+    layers = [free_layer(part) for part in operands(apart)]
     if any(layer is None for layer in layers):
         return False
     scopes = [list(_scopes(layer, interpreter, around)) for layer in layers if layer is not None]
@@ -136,10 +136,10 @@ def _scopes(layer: Site, interpreter: Evaluator, around: Around) -> Iterator[str
                 yield name
 
 
-def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
+def free_layer(value: Value, narrow: bool = False, depth: int = _DEPTH) -> Site | None:
     """The linear or recurrent layer that gives a value, or a row of it, normalised and with a slope
     on either side of 0 or not; None for other values and where an activation may have cut off what
-    is below 0.
+    is below 0. With `narrow` also one whose rows are of one to three numbers.
     """
     value = unfolded(plain(value))
     origin = behind(value)
@@ -149,40 +149,42 @@ def _free_layer(value: Value, depth: int = _DEPTH) -> Site | None:
         return None
     name = origin.op.name
     if origin.library == "layer":
-        return _layer_of_keras(origin, depth)
+        return _layer_of_keras(origin, narrow, depth)
     if name in LINEAR_FUNCTIONS:
-        return None if _is_narrow(origin) else origin
+        return None if _is_narrow(origin) and not narrow else origin
     sloped = _sloped(origin)
     if sloped is not None:
-        return _free_layer(sloped, depth - 1)
+        return free_layer(sloped, narrow, depth - 1)
     if name in WEIGHED_SUMS:
         return origin if _is_by_weights(origin) else None
     if name == "tf.add":
         is_by_bias = made_by(plain(origin.value("y")), *VARIABLES) is not None
-        return _free_layer(origin.value("x"), depth - 1) if is_by_bias else None
+        return free_layer(origin.value("x"), narrow, depth - 1) if is_by_bias else None
     if name not in REARRANGEMENTS:
         return None
     parts = _operands(origin)
-    return next(filter(None, [_free_layer(part, depth - 1) for part in parts]), None)
+    return next(filter(None, [free_layer(part, narrow, depth - 1) for part in parts]), None)
 
 
-def _layer_of_keras(call: Site, depth: int) -> Site | None:
-    """The linear layer of Keras behind a call of a layer, as `_free_layer` says; None where its
+def _layer_of_keras(call: Site, narrow: bool, depth: int) -> Site | None:
+    """The linear layer of Keras behind a call of a layer, as `free_layer` says; None where its
     weights start at 0.
     """
     construction = getattr(call.value("layer").obj, "site", None)
     if not isinstance(construction, Site):
         return None
     name = construction.op.name
-    if _gives_zeros_at_first(construction):
+    if gives_zeros_at_first(construction):
         return None
     if name in WEIGHING_LAYERS:
-        is_free = _is_linear(construction) and not _is_narrow(construction)
+        is_free = _is_linear(construction) and (narrow or not _is_narrow(construction))
         return call if is_free else None
-    return _free_layer(call.value("input"), depth - 1) if name in SLOPED_LAYERS else None
+    if name not in SLOPED_LAYERS:
+        return None
+    return free_layer(call.value("input"), narrow, depth - 1)
 
 
-def _gives_zeros_at_first(construction: Site) -> bool:
+def gives_zeros_at_first(construction: Site) -> bool:
     """Whether the weights that a layer multiplies by start at 0."""
     weights = ("kernel_initializer", "gamma_initializer")
     return any(

@@ -27,9 +27,10 @@ from tfnanlint.ops.relations.outputs import ending
 from tfnanlint.ops.relations.shapes import shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
-from tfnanlint.ops.traits import CONVERSIONS, PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
+from tfnanlint.ops.traits import CONVERSIONS, LAMBDAS, PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
 from tfnanlint.ops.transfer.core import elements
 from tfnanlint.program.functions import Instance
+from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.enclosing import enclosing
 from tfnanlint.syntax.nodes import display, nodes_in
 from tfnanlint.uses.uses import endings_of
@@ -74,6 +75,18 @@ def pairings(site: Site, interpreter: Engine) -> Iterator[Pairing]:
     elif site.op.name in FAMILIES and not site.op.name.rsplit(".", 1)[-1][0].isupper():
         pairs = _applied(site)
     return (pair for pair in pairs if not _is_looked_up(pair.predictions))
+
+
+def called_alike(loss: Site, interpreter: Engine) -> list[Site]:
+    """The other calls in a file of the loss object that a site calls, by the same name."""
+    path = path_of(loss.node.func) if isinstance(loss.node, ast.Call) else None
+    if path is None or loss.library != "layer" or loss.point is None:
+        return []
+    calls = loss.point.module.calls_to(
+        path.rpartition(".")[2], interpreter, lambda call: path_of(call.func) == path
+    )
+    sites = [interpreter.site(call, point) for call, point in calls if call is not loss.node]
+    return [site for site in sites if site is not None]
 
 
 def _is_given_table(layer: Layer) -> bool:
@@ -289,6 +302,8 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
                 name=construction.op.name,
             )
             step.values.update({"layer": layer, "input": x})
+            if construction.op.name in LAMBDAS:
+                step.values["computed"] = result
             result = result.but(origin=step)
         x = unfolded(result)
     return x

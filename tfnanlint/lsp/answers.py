@@ -39,7 +39,8 @@ _CLAIM = {
 def claimed(fix: Fix) -> str:
     """A fix as the menu of an editor shows it: what it does, and what it promises."""
     cost = f": {fix.cost}" if fix.cost else ""
-    return escape(f"{fix.title} ({_CLAIM[fix.claim]}{cost})")
+    lead = "suggestion: " if fix.suggested else ""
+    return escape(f"{lead}{fix.title} ({_CLAIM[fix.claim]}{cost})")
 
 
 def diagnostics(answer: Answer) -> dict[str, list[types.Diagnostic]]:
@@ -254,7 +255,7 @@ def quick_fixes(
     answer: Answer, finding: Finding, shown: types.Diagnostic, versioned: bool
 ) -> Iterator[types.CodeAction]:
     """An action for each fix of a finding, the best safe one preferred."""
-    preferred = next((fix for fix in finding.fixes if fix.claim.safe), None)
+    preferred = next((fix for fix in finding.fixes if fix.applies(False)), None)
     for fix in finding.fixes:
         edit = workspace_edit(answer.snapshot, fix.edits, versioned)
         if edit is not None:
@@ -281,7 +282,7 @@ def links(answer: Answer, uri: str) -> Iterator[types.DocumentLink]:
 
 
 def safely_fixable(answer: Answer) -> bool:
-    return any(fix.claim.safe for finding in answer.outcome.findings for fix in finding.fixes)
+    return any(fix.applies(False) for finding in answer.outcome.findings for fix in finding.fixes)
 
 
 def span_of(data: dict) -> Span:

@@ -497,7 +497,7 @@ class Desk:
         result = fixing.fix_source(
             source,
             lambda changed: narrowing.disarmed(checking.check_source(changed, policy)),
-            lambda fix: fix.claim.safe,
+            lambda fix: fix.applies(False),
         )
         return Repaired(
             tuple(_changes(source, result.source)), len(result.applied), tuple(result.problems)

@@ -276,8 +276,36 @@ LINEAR_LAYERS: Final = frozenset(
 SLOPED_LAYERS: Final = frozenset(
     (*REARRANGING_LAYERS, LAYERS + "Identity", LAYERS + "LeakyReLU", LAYERS + "BatchNormalization")
 )
+# Layers whose derivative is hardly ever 0, but for their activation; the names are those of rows.
+NOWHERE_FLAT_LAYERS: Final = frozenset(
+    (
+        *LINEAR_LAYERS,
+        *SLOPED_LAYERS,
+        *(
+            LAYERS + name
+            for name in "Conv1DTranspose Conv2DTranspose Conv3DTranspose LayerNormalization "
+            "GroupNormalization ELU PReLU Activation Cropping1D MaxPooling1D UpSampling2D "
+            "Rescaling GaussianNoise InputLayer".split()
+        ),
+    )
+)
+# Activations with such a derivative, by the last part of their names without underscores.
+SLOPED_ACTIVATIONS: Final = frozenset(
+    "linear leakyrelu elu selu tanh softplus softsign swish silu gelu mish".split()
+)
 # Functions that are such a layer.
 LINEAR_FUNCTIONS: Final = frozenset(("tf.layers.dense", "tf.layers.conv2d"))
+# Functions that are a layer whose derivative is hardly ever 0, but for their activation.
+NOWHERE_FLAT_FUNCTIONS: Final = frozenset(
+    (
+        *LINEAR_FUNCTIONS,
+        *(
+            "tf.layers." + name
+            for name in "separable_conv2d batch_normalization flatten max_pooling2d "
+            "average_pooling2d dropout".split()
+        ),
+    )
+)
 # A layer whose weights make its output any number, unless an activation follows.
 WEIGHTED_LAYERS: Final = ("keras.layers.", "tf.layers.", "slim.")
 # What is asked of a model that is not trained.

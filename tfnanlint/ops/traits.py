@@ -419,6 +419,31 @@ LINEAR_TIMES_CONSTANT: Final = frozenset((*MATRIX_PRODUCTS, "tf.multiply", "tf.n
 SLOPED: Final = ("tf.nn.leaky_relu", "tf.nn.batch_normalization")
 # Give numbers below 0: of what is never negative they would change nothing.
 LEAKING: Final = ("tf.nn.leaky_relu",)
+# Have a derivative that is hardly ever 0 for all that they are given.
+NOWHERE_FLAT: Final = frozenset(
+    (
+        *LINEAR,
+        *WEIGHTED_SUMS,
+        *TOTALS,
+        *CASTS,
+        *REARRANGEMENTS,
+        *SLOPED,
+        *WINDOW_SUMS,
+        *"tf.add_n tf.stack tf.pad tf.tanh tf.math.softplus tf.nn.elu tf.nn.selu tf.nn.silu "
+        "tf.nn.gelu tf.nn.max_pool tf.nn.dropout tf.nn.fused_batch_norm tf.image.resize "
+        "tf.math.real tf.math.imag tf.complex keras.layers.concatenate keras.layers.add".split(),
+    )
+)
+# 0 only where what they are given is.
+ZERO_WITH_OPERAND: Final = frozenset(
+    (*NEGATIONS, *CASTS, *COPIES, *REARRANGEMENTS, "tf.abs", "tf.tanh", "tf.math.conj")
+)
+# Losses that are a mean of squares.
+LOSS_OF_SQUARES: Final = (
+    "keras.losses.mean_squared_error",
+    "keras.losses.MeanSquaredError",
+    "tf.losses.mean_squared_error",
+)
 # Linear on each side of a bend.
 BENDS: Final = frozenset((*RELUS, *ONE_SIDED_BOUNDS, RELU_OF_KERAS, "tf.nn.leaky_relu", "tf.abs"))
 BENDING_LAYERS: Final = frozenset((*RELU_LAYERS, "keras.layers.LeakyReLU"))

@@ -289,7 +289,7 @@ class Linter:
 
     def _fix(self, checked: Checked, data: AnyStr, narrowing: Narrowing) -> Fixed[AnyStr]:
         def allowed(fix: Fix) -> bool:
-            return fix.claim.safe or checked.unsafe_fixes
+            return fix.applies(checked.unsafe_fixes)
 
         if not any(allowed(fix) for finding in checked.findings for fix in finding.fixes):
             return Fixed(checked, data, data)

@@ -122,7 +122,7 @@ def page(code: str, slug: str) -> str:
 
 def applicable(finding: Finding, unsafe_fixes: bool) -> Fix | None:
     """The fix that `--fix` applies: the best one whose claim is allowed."""
-    return next((fix for fix in finding.fixes if fix.claim.safe or unsafe_fixes), None)
+    return next((fix for fix in finding.fixes if fix.applies(unsafe_fixes)), None)
 
 
 class Paint:

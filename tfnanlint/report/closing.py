@@ -60,7 +60,7 @@ class Tally:
             self.failing += graded.counts(self.fail_on)
             if applicable(finding, checked.unsafe_fixes):
                 self.fixable[finding.code] += 1
-            elif finding.fixes:
+            elif applicable(finding, True):
                 self.hidden_fixes += 1
 
     def add_fixed(self, path: str, findings: Sequence[Finding]) -> None:

@@ -100,7 +100,7 @@ class Full:
             yield from self._indented("executed: ", escape(verdict))
         best = applicable(finding, checked.unsafe_fixes) or next(iter(finding.fixes), None)
         if best is not None:
-            label = "fix: " if best.claim.safe or checked.unsafe_fixes else "unsafe fix: "
+            label = _label(best, checked.unsafe_fixes)
             yield from self._indented(label, _in_short(best))
             framed = _framed_line(finding, best, source, self._view.columns(gutter + 3))
             yield from (f"    {text}" for text in self._diff(source, best, 4, framed))
@@ -298,8 +298,21 @@ def from_here(path: str) -> str:
 def _offer(fix: Fix, unsafe_fixes: bool) -> str:
     """What a fix does, what it promises, and what applies it."""
     promise = PROMISE[fix.claim] + (f": {escape(fix.cost)}" if fix.cost else "")
-    option = "" if fix.claim.safe or unsafe_fixes else "; needs --unsafe-fixes"
-    return f"{escape(fix.title)} ({promise}{option})"
+    return f"{escape(fix.title)} ({promise}{option(fix, unsafe_fixes)})"
+
+
+def _label(fix: Fix, unsafe_fixes: bool) -> str:
+    """What stands before a fix: what it takes to have it applied."""
+    if fix.suggested:
+        return "suggestion: "
+    return "fix: " if fix.applies(unsafe_fixes) else "unsafe fix: "
+
+
+def option(fix: Fix, unsafe_fixes: bool) -> str:
+    """What applies a fix, as the end of a sentence: an option, or nothing, and why."""
+    if fix.suggested:
+        return f"; not applied, because {fix.suggested}"
+    return "" if fix.applies(unsafe_fixes) else "; needs --unsafe-fixes"
 
 
 def _framed_line(finding: Finding, fix: Fix, source: Source, columns: int) -> str:

@@ -21,7 +21,7 @@ from tfnanlint.pipeline.check import Checked
 from tfnanlint.report import escape, message
 from tfnanlint.report.closing import found
 from tfnanlint.report.frame import MAX_COLUMNS, changes, line_at, line_elsewhere
-from tfnanlint.report.full import PROMISE, called, from_here
+from tfnanlint.report.full import PROMISE, called, from_here, option
 from tfnanlint.report.wellformed import json_text, well_formed
 from tfnanlint.syntax.source import Source, Span
 from tfnanlint.version import __version__
@@ -200,10 +200,9 @@ def _fix(fix: Fix, source: Source) -> dict[str, Any]:
     texts = dedent("\n".join(text for _, text in lines)).split("\n")
     sides = [(kind, text) for (kind, _), text in zip(lines, texts)]
     cost = f": {fix.cost}" if fix.cost else ""
-    option = "" if fix.claim.safe else "; needs --unsafe-fixes"
     return {
         "title": escape(fix.title),
-        "promise": escape(f"{PROMISE[fix.claim]}{cost}{option}"),
+        "promise": escape(f"{PROMISE[fix.claim]}{cost}{option(fix, False)}"),
         "before": [_shown(text) for kind, text in sides if kind == "minus"],
         "after": [_shown(text) for kind, text in sides if kind == "plus"],
     }

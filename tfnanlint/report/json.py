@@ -137,6 +137,7 @@ def _fix(fix: Fix, source: Source) -> dict[str, Any]:
         "title": f"{fix.title} ({fix.cost})" if fix.cost else fix.title,
         "claim": fix.claim.value,
         "cost": fix.cost,
+        "suggested": fix.suggested or None,
         "edits": [_edit(edit, source) for edit in fix.edits],
     }
 

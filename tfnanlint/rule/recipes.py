@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Callable, Final, Iterable, Iterator
 
@@ -14,6 +15,7 @@ from tfnanlint.conventions.texts import may_divide
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.chance_zeros import REASONS, chance
 from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.late_guards import vanishes_with_root
@@ -55,6 +57,7 @@ from tfnanlint.syntax.text_index import without_prose
 from tfnanlint.uses.uses import becomes_half
 from tfnanlint.values.value import INF, Value, number_text
 
+_NEGLIGIBLE: Final = 1e-6  # of an epsilon
 COMPLEX = frozenset(("complex64", "complex128"))
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
 
@@ -413,7 +416,17 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     )
 
     forms = _in_order(here, root, exact, _with_sum(here, root), exact_first)
-    return [*forms, *_in_single_precision(here, root, inside)] if forms else []
+    if not forms:
+        return []
+    return suggested_by_chance([root], [*forms, *_in_single_precision(here, root, inside)])
+
+
+def suggested_by_chance(roots: list[Site], fixes: list[Fix]) -> list[Fix]:
+    """Fixes of roots, norms or deviations; only suggested where a zero of each is a coincidence."""
+    kinds = [chance(root) for root in roots] if fixes else []
+    if not kinds or not all(kinds):
+        return fixes
+    return [replace(fix, suggested=REASONS[kinds[0]]) for fix in fixes]
 
 
 def _in_single_precision(
@@ -452,7 +465,8 @@ def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = Fa
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
-    return _in_order(here, root, exact, _with_sum(here, root), exact_first)
+    forms = _in_order(here, root, exact, _with_sum(here, root), exact_first)
+    return suggested_by_chance([root], forms)
 
 
 def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
@@ -478,7 +492,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
             else f"keep the value under the root at or above {eps}",
         )
 
-    return _in_order(here, root, exact, moved, exact_first)
+    return suggested_by_chance([root], _in_order(here, root, exact, moved, exact_first))
 
 
 # x / max(|x|, eps) for x / (|x| + eps).
@@ -507,7 +521,7 @@ def _in_order(
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
     parts = [
         part
-        for one in (root, *partners(here, root))
+        for one in (root, *partners(here, root), *counterparts(here, root))
         if (part := floored_root(here, one)) is not None
     ]
     eps = root_epsilon(here, root, root.op.main)
@@ -601,7 +615,8 @@ def _is_of_angle(here: Context, root: Site) -> bool:
 
 def own_epsilon(here: Context, root: Site) -> list[Fix]:
     """`sqrt(s + eps ** 2)` for `sqrt(s) + eps` with an epsilon that the program has a name for: at
-    0 the value stays.
+    0 the value stays. One that may be above 1e-6 stays where it is, and a smaller number goes under
+    the root.
 
     Where float16 would lose the square the epsilon goes inside as it is.
     """
@@ -620,6 +635,8 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
         return []
     template, holes = radicand
     eps, precision = total.value(param), here.precision(root.value(root.op.main))
+    if not is_negligible(eps):
+        return _beside_its_epsilon(here, root)
     if precision.sure and precision.dtype in ("float32", "float64"):
         power, cost = (
             "{eps} ** 2",
@@ -641,6 +658,17 @@ def own_epsilon(here: Context, root: Site) -> list[Fix]:
         eps=total.args[param],
         cost=cost,
     )
+
+
+def is_negligible(eps: Value) -> bool:
+    """Whether an epsilon beside a root is so small that no result shows on which side it is."""
+    return eps.known and eps.hi <= _NEGLIGIBLE
+
+
+def _beside_its_epsilon(here: Context, root: Site) -> list[Fix]:
+    """`sqrt(s + 1e-12) + eps` for `sqrt(s) + eps`: all results but that of 0 stay."""
+    part, eps = floored_root(here, root), root_epsilon(here, root, root.op.main)
+    return [] if part is None else _with_sum(here, root)([part], eps)
 
 
 def _is_epsilon(total: Site, param: str) -> bool:
@@ -747,6 +775,43 @@ def partners(here: Context, root: Site) -> list[Site]:
     ]
 
 
+def counterparts(here: Context, root: Site) -> list[Site]:
+    """The roots of the same kind that are compared with a root under names, as in
+    `mse(deviation, wanted)`: an epsilon under one of them would part what should be equal.
+    """
+    statement = next(iter(here.around(root.node)), None)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if root.point is None or not isinstance(target, ast.Name):
+        return []
+    matched = []
+    for meeting in nodes_in(root.point.scope.node):
+        names = _names_given(meeting)
+        if target.id not in [name.id for name in names]:
+            continue
+        place = here.standing(meeting, root.point) if isinstance(meeting, ast.expr) else None
+        values = [here.value(name, place) for name in names] if place is not None else []
+        makers = [made_by(value, root.op.name) for value in values]
+        if not any([maker is root for maker in makers]):
+            continue
+        matched += [maker for maker in makers if maker is not None and maker is not root]
+    return [site for site in dict.fromkeys(matched) if _is_alike(site, root)]
+
+
+def _names_given(node: ast.AST) -> list[ast.Name]:
+    """The names that a call, or a difference, is given directly."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        return [operand for operand in (node.left, node.right) if isinstance(operand, ast.Name)]
+    arguments = node.args if isinstance(node, ast.Call) else []
+    return [argument for argument in arguments if isinstance(argument, ast.Name)]
+
+
+def _is_alike(site: Site, root: Site) -> bool:
+    """Whether a root stands in the same function as another one, and can be 0, too."""
+    if site.point is None or root.point is None or site.point.scope is not root.point.scope:
+        return False
+    return site.node is not root.node and site.value(site.op.main).zero
+
+
 def stands_in(site: Site, node: ast.AST) -> bool:
     return any(inner is site.node for inner in ast.walk(node))
 
@@ -801,7 +866,7 @@ def under_the_root(here: Context, inside: list[Site], quotient: Site | None = No
     if len(parts) < len(inside):
         return []
     eps = eps or root_epsilon(here, inside[0], inside[0].op.main)
-    return _sum_named_if_long(
+    fixes = _sum_named_if_long(
         here,
         inside[0],
         parts,
@@ -809,6 +874,7 @@ def under_the_root(here: Context, inside: list[Site], quotient: Site | None = No
         claim=Claim.SHIFTED,
         cost=f"the root changes by {rooted(eps)} at 0, and by less elsewhere",
     )
+    return suggested_by_chance(inside, fixes)
 
 
 def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix]:
@@ -820,6 +886,8 @@ def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix
     if radicand is None:
         return []
     template, holes = radicand
+    if outer.op.name == "tf.add" and not is_negligible(outer.value(param)):
+        return _beside_its_epsilon(here, root)
     square = written(outer.value(param).lo ** 2)
     kept = survives(square, "root", here.precision(root.value(root.op.main)).dtype)
     eps = square if kept else root_epsilon(here, root, root.op.main)

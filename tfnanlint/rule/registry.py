@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Callable, Final, Iterable, Iterator, Name
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import names_compiler, own_version_of
 from tfnanlint.conventions.roles import compares_results, makes_picture
+from tfnanlint.conventions.texts import invites_change
 from tfnanlint.diagnostics.findings import (
     MODES,
     NOWHERE,
@@ -1108,6 +1109,7 @@ class Context:
         if isinstance(hole, Site):
             raise TypeError("a hole is an expression, not a site")
         if isinstance(hole, Outside):
+            self._require_settled(hole)
             return self.reach.again(hole, site, [target], namings)
         if isinstance(hole, Changed):
             return self._changed(hole, site, namings, extra)
@@ -1119,6 +1121,18 @@ class Context:
             if self.source.span(hole) not in self.source.span(target):
                 raise NoFix("the value comes from another statement")
         return hole
+
+    def _require_settled(self, hole: Outside) -> None:
+        """Raise NoFix where a comment asks the reader to edit the line that a hole stands on."""
+        from tfnanlint.rewrite.rewriter import NoFix
+
+        if hole.point is None or hole.point.module is not self.module:
+            return
+        row = hole.node.lineno
+        code = self.source.code_on(row).rstrip()
+        if invites_change(self.source.line_text(row)[len(code) :]):
+            where = self.line(hole.node)
+            raise NoFix(f"a comment on {where} asks its reader to edit the line")
 
     def _named(
         self,
