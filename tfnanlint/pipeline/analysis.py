@@ -13,7 +13,14 @@ from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.roles import is_assertion, shows
-from tfnanlint.diagnostics.findings import TOO_MANY_FIXES, Certainty, Finding, Setup
+from tfnanlint.diagnostics.findings import (
+    MOST_FIXED,
+    TOO_LONG,
+    TOO_MANY_FIXES,
+    Certainty,
+    Finding,
+    Setup,
+)
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
@@ -572,6 +579,8 @@ class File:
         if run is None or finding.fixes:
             return finding
         source = self.module.source
+        if len(source.text) > MOST_FIXED:
+            return replace(finding, no_fix=TOO_LONG)
         if source.examined > self._repairs_end:
             return replace(finding, no_fix=TOO_MANY_FIXES)
         source.examined += _REPAIR
