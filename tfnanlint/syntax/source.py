@@ -18,9 +18,9 @@ from typing import Any, Final, NamedTuple
 from tfnanlint.syntax import text_index as rows
 from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.encodings import Unreadable, decode
-from tfnanlint.syntax.formatted_strings import refuse_slow_fields
 from tfnanlint.syntax.nodes import nodes_in, statements_in
 from tfnanlint.syntax.occurrences import Naming, Occurrence
+from tfnanlint.syntax.parse_limits import refuse_many_pieces, refuse_slow_fields
 from tfnanlint.syntax.spans import Edit, Span
 
 
@@ -178,6 +178,7 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         refuse_slow_fields(self.text)
+        refuse_many_pieces(self.text)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
