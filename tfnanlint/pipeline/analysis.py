@@ -68,6 +68,8 @@ _REPAIR: Final = 3000
 # places with findings in one file, which are judged twice, and places that are judged at all
 MOST_PLACES: Final = 600
 MOST_JUDGED: Final = 10_000
+# rounds of loops that are tried to find what values they end with: a file of 4,000 lines takes 100
+MOST_TRIED: Final = 100_000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
 _POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])
@@ -180,7 +182,11 @@ class Analysis:
                 elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
                 _note_cut(source, node, session, cut_short)
-                if len(doubtful) >= MOST_PLACES or count >= MOST_JUDGED:
+                if (
+                    len(doubtful) >= MOST_PLACES
+                    or count >= MOST_JUDGED
+                    or session.stamps >= MOST_TRIED
+                ):
                     cut_short[f"all behind line {node.lineno}"] = None
                     break
             in_file = draft.of_file()
