@@ -240,9 +240,9 @@ class Lines:
     def _codes(self) -> dict[int, Span]:
         """`codes_at` of the rows that have such a comment."""
         codes: dict[int, Span] = {}
-        for one in self.suppressions:
-            if one.names_span is not None and not one.noqa and not one.own_line:
-                codes.setdefault(one.row, one.names_span)
+        for comment in self.suppressions:
+            if comment.names_span is not None and not comment.noqa and not comment.own_line:
+                codes.setdefault(comment.row, comment.names_span)
         return codes
 
     @cached_property
