@@ -364,20 +364,6 @@ def test_places_behind_too_many_rounds_of_loops_are_told(monkeypatch):
     assert not any(one.code == "TFN301" for one in checked.findings)
 
 
-@pytest.mark.parametrize(
-    ("case", "file", "name"),
-    [
-        ("findings under noqa", "suppression/comments.py", "names"),
-        ("cases", "program/loops.py", ""),
-        ("findings in lambdas", "syntax/source.py", "_refusal"),
-    ],
-)
-def test_what_covers_a_finding_is_looked_up(case, file, name):
-    text_of = hostile.CASES[case].text
-    check_source(Source("a.py", text_of(10)), POLICY)
-    assert calls_at(text_of(80), file, name) <= 9 * max(1, calls_at(text_of(10), file, name))
-
-
 def test_the_bindings_since_a_time_are_found_by_halves():
     """Each `try` of many looks at what it assigned itself."""
     history = History(1, "a")
