@@ -241,20 +241,25 @@ def command(options: tuple[str, ...], path: pathlib.Path) -> list[str]:
 
 
 def spent(options: tuple[str, ...], text: str, seconds: int) -> tuple[float, float, str]:
-    """CPU seconds and peak MiB of a check of a text, and how it ended otherwise than by itself."""
-    with tempfile.TemporaryDirectory() as folder:
+    """CPU seconds and peak MiB of a check of a text, and how it ended otherwise than by itself, or
+    that it says what it left out.
+    """
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as output:
         path = pathlib.Path(folder) / "a.py"
         path.write_text(text)
         child = subprocess.Popen(
             command(options, path),
             cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
         )
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-    ended = "" if child.returncode in (0, 1) else f"exit {child.returncode}"
+        output.seek(0)
+        ended = "cut short" if any(b"ut short" in line for line in output) else ""
+    if child.returncode not in (0, 1):
+        ended = f"exit {child.returncode}"
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, ended
 
 
@@ -265,7 +270,7 @@ def grown(name: str, case: hostile_programs.Case, times: int, seconds: int, star
         cost, memory, ended = spent(case.options, case.text(factor * case.count), seconds)
         took.append(max(cost - start, 0.01))
         row += f" {took[-1]:8.2f}"
-        if ended or 4 * took[-1] > seconds:
+        if ended.startswith("exit") or 4 * took[-1] > seconds:
             break
     slope = math.log2(took[-1] / took[-2]) if len(took) > 1 else math.nan
     print(
@@ -278,8 +283,9 @@ def of_length(name: str, case: hostile_programs.Case, length: int, seconds: int)
     count = case.count
     while count > 1 and len(case.text(count)) > length:
         count //= 2
-    sizes = len(case.text(count)), len(case.text(2 * count))
-    text = case.text(count + round(count * (length - sizes[0]) / (sizes[1] - sizes[0])))
+    for _ in range(3):  # numbers grow, too
+        count = max(1, count * length // len(case.text(count)))
+    text = case.text(count)
     cost, memory, ended = spent(case.options, text, seconds)
     print(f"{name:32} {len(text):8} {cost:8.2f} {memory:7.0f} {ended}", flush=True)
 

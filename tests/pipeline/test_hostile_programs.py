@@ -16,15 +16,17 @@ import pytest
 import tfnanlint
 from tfnanlint.batch import FindingRow, Repository, lint
 from tfnanlint.config.layers import Configuration, Layer
-from tfnanlint.diagnostics.findings import TOO_MANY_FIXES
-from tfnanlint.diagnostics.notices import CUT_SHORT, INTERNAL
+from tfnanlint.diagnostics.findings import TOO_LONG, TOO_MANY_FIXES
+from tfnanlint.diagnostics.notices import CUT_SHORT, INTERNAL, UNREAD
 from tfnanlint.interp.callgraph import function_flow
 from tfnanlint.lsp import worker
 from tfnanlint.ops.table import load
 from tfnanlint.pipeline import analysis, fix
 from tfnanlint.pipeline.check import check_source
 from tfnanlint.pipeline.linter import Linter
+from tfnanlint.program.history import History
 from tfnanlint.rule import registry
+from tfnanlint.syntax import parse_limits
 from tfnanlint.syntax.encodings import decode
 from tfnanlint.syntax.nodes import function_at
 from tfnanlint.syntax.source import Source, Unreadable
@@ -336,3 +338,44 @@ def test_more_fixes_than_one_run_makes_are_told(monkeypatch, named, words):
     assert "with fixes still on offer for TFN301 at line 7, " in problem
     assert problem.endswith(words)
     assert linter.fix("a.py", linter.fix("a.py", fixed.after).after).after.count(FOUND) == 0
+
+
+def test_a_text_that_is_too_costly_to_parse_is_told(monkeypatch):
+    """As a file that is not read, not as one with an error; nothing of it is parsed anew."""
+    monkeypatch.setattr(parse_limits, "MOST_PIECES", 100)
+    text = hostile.CASES["findings in functions"].text(60)
+    (notice,) = tfnanlint.check(text).findings
+    assert (notice.code, notice.span.start) == (UNREAD.code, 0)
+    assert "statements, names, numbers and brackets" in notice.message
+
+
+def test_fixes_of_a_file_that_is_too_long_are_told():
+    text = hostile.CASES["findings in functions"].text(3) + "# a long comment\n" * 20_000
+    fixed = tfnanlint.fix(text)
+    assert (fixed.applied, fixed.problems) == ((), (f"not fixed: {TOO_LONG}",))
+    assert {one.no_fix for one in tfnanlint.check(text).findings} == {TOO_LONG}
+
+
+def test_places_behind_too_many_rounds_of_loops_are_told(monkeypatch):
+    monkeypatch.setattr(analysis, "MOST_TRIED", 20)
+    text = hostile.CASES["nested loops"].text(72) + f"y = {FOUND}\n"
+    checked = check_source(Source("a.py", text), POLICY)
+    assert checked.cut_short == ("all behind line 20",)
+    assert not any(one.code == "TFN301" for one in checked.findings)
+
+
+def test_the_bindings_since_a_time_are_found_by_halves():
+    """Each `try` of many looks at what it assigned itself."""
+    history = History(1, "a")
+    for time, name in zip((3, 3, 5, 8), "bcde"):
+        history.add(time, name)
+    times, names = [1, 3, 3, 5, 8], "abcde"
+    for begun in range(10):
+        for until in (None, *range(begun, 10)):
+            expected = [
+                name
+                for time, name in zip(times, names)
+                if time > begun and (until is None or time <= until)
+            ]
+            end = None if until is None else history.index(until)
+            assert history.since(history.index(begun), end) == expected

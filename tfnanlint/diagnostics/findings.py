@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 EPSILON = 1e-7
 # why findings have no fix that stand behind many others in one file or one statement
+# characters of a file that is fixed: a file is checked anew after each round of fixes
+MOST_FIXED = 300_000
+TOO_LONG = f"the file has more than {MOST_FIXED:,} characters"
 TOO_MANY_FIXES = "too many fixes in one file: apply those of the findings above, and run again"
 
 

@@ -82,6 +82,10 @@ UNREAD = Notice(
 The file does not exist, is not readable, is not a regular file, \
 or mentions TensorFlow and is larger than `max-file-size`
 (by default 2 MiB; notebooks may be 50 times as large). \
+Nor is a file parsed for which Python would take
+seconds or 500 MB: one with more than 400,000 statements, names, numbers and brackets, or, before \
+Python 3.12, with a formatted
+string of thousands of fields. \
 This finding cannot be switched off: `exclude` the file.
 """,
 )
@@ -116,7 +120,7 @@ What is found there holds, but something may be missing. \
 This finding is a note: it does not make a run fail and
 cannot be switched off. Reports for people say the same in their last lines. \
 A function that is shorter, or calls fewer others,
-is followed to its end; a file is judged to its end if it has at most 1,000 places with findings.
+is followed to its end; a file is judged to its end if it has at most 600 places with findings.
 """,
 )
 

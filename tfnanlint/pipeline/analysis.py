@@ -13,7 +13,14 @@ from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.roles import is_assertion, shows
-from tfnanlint.diagnostics.findings import TOO_MANY_FIXES, Certainty, Finding, Setup
+from tfnanlint.diagnostics.findings import (
+    MOST_FIXED,
+    TOO_LONG,
+    TOO_MANY_FIXES,
+    Certainty,
+    Finding,
+    Setup,
+)
 from tfnanlint.gradients.activity import Gradients
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
@@ -61,6 +68,8 @@ _REPAIR: Final = 3000
 # places with findings in one file, which are judged twice, and places that are judged at all
 MOST_PLACES: Final = 600
 MOST_JUDGED: Final = 10_000
+# rounds of loops that are tried to find what values they end with: a file of 4,000 lines takes 100
+MOST_TRIED: Final = 100_000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
 _POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])
@@ -173,7 +182,11 @@ class Analysis:
                 elif draft.passed_on(node, point):
                     doubtful[node] = node.lineno
                 _note_cut(source, node, session, cut_short)
-                if len(doubtful) >= MOST_PLACES or count >= MOST_JUDGED:
+                if (
+                    len(doubtful) >= MOST_PLACES
+                    or count >= MOST_JUDGED
+                    or session.stamps >= MOST_TRIED
+                ):
                     cut_short[f"all behind line {node.lineno}"] = None
                     break
             in_file = draft.of_file()
@@ -572,6 +585,8 @@ class File:
         if run is None or finding.fixes:
             return finding
         source = self.module.source
+        if len(source.text) > MOST_FIXED:
+            return replace(finding, no_fix=TOO_LONG)
         if source.examined > self._repairs_end:
             return replace(finding, no_fix=TOO_MANY_FIXES)
         source.examined += _REPAIR

@@ -13,6 +13,7 @@ from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.files.kinds import NOTEBOOK, relevant
 from tfnanlint.suppression import comments as suppress
+from tfnanlint.syntax.parse_limits import TooCostly
 from tfnanlint.syntax.recovery import PartialSource, recovered
 from tfnanlint.syntax.source import Source, Span, Unreadable
 
@@ -223,7 +224,7 @@ class Checking:
         elsewhere: Iterable[Finding],
     ) -> None:
         """Analyse what of a source can be parsed, and report the error beside what is found."""
-        rest = recovered(source, error)
+        rest = None if isinstance(error, TooCostly) else recovered(source, error)
         if rest is None:
             self._refuse(source, error)
             return
@@ -332,6 +333,5 @@ def _unparsable(source: Source, error: Unreadable) -> Finding:
     if error.row <= len(source.line_starts):
         line = source.line_text(error.row)
         start = source.line_starts[error.row - 1] + max(0, min(error.column - 1, len(line)))
-    return notices.INVALID_SYNTAX.finding(
-        source, Span(start, min(start + 1, len(source.text))), str(error)
-    )
+    notice = notices.UNREAD if isinstance(error, TooCostly) else notices.INVALID_SYNTAX
+    return notice.finding(source, Span(start, min(start + 1, len(source.text))), str(error))

@@ -15,7 +15,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from tfnanlint.diagnostics.findings import Bound, Certainty, Claim, Edit, Finding, Fix
+from tfnanlint.diagnostics.findings import (
+    TOO_LONG,
+    Bound,
+    Certainty,
+    Claim,
+    Edit,
+    Finding,
+    Fix,
+)
 from tfnanlint.diagnostics.notices import IDLE
 from tfnanlint.diagnostics.verdicts import Verdict
 from tfnanlint.files.write import Refused, encoded, write
@@ -88,6 +96,8 @@ def _fixed(work: _Work) -> FixResult:
             " meaning"
         )
         return FixResult(source, [], 0, [problem])
+    if any(finding.no_fix == TOO_LONG for finding in work.findings):
+        return FixResult(source, [], 0, [f"not fixed: {TOO_LONG}"])
     left = work.settle()
     work.break_lines(source)
     return FixResult(

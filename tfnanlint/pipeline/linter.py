@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, AnyStr, Generic
 from tfnanlint.config.layers import ConfigError, Configuration, Policy, Rule
 from tfnanlint.config.revision import Revision
 from tfnanlint.diagnostics import notices
-from tfnanlint.diagnostics.findings import Finding, Fix
+from tfnanlint.diagnostics.findings import TOO_LONG, Finding, Fix
 from tfnanlint.files.discover import Unread, read
 from tfnanlint.files.kinds import NOTEBOOK, relevant, size_limit
 from tfnanlint.pipeline.check import Checked, check, check_source, unread
@@ -292,7 +292,10 @@ class Linter:
             return fix.applies(checked.unsafe_fixes)
 
         if not any(allowed(fix) for finding in checked.findings for fix in finding.fixes):
-            return Fixed(checked, data, data)
+            is_long = any(finding.no_fix == TOO_LONG for finding in checked.findings)
+            return Fixed(
+                checked, data, data, problems=(f"not fixed: {TOO_LONG}",) if is_long else ()
+            )
         from tfnanlint.pipeline import fix as fixing
 
         source, policy = checked.source, self.policy(checked.path)

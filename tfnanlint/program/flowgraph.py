@@ -385,12 +385,14 @@ def _merged(ends: tuple[Reaching | None, ...]) -> Reaching | None:
     ways = [one for one in ends if one is not None]
     if not ways:
         return None
-    merged: Reaching = dict(ways[0])
-    for way in ways[1:]:
+    parts: dict[str, list[frozenset[Definition]]] = {}
+    for way in ways:
         for name, definitions in way.items():
-            held = merged.get(name)
-            merged[name] = definitions if held is None else held | definitions
-    return merged
+            parts.setdefault(name, []).append(definitions)
+    return {
+        name: sets[0] if len(sets) == 1 else sets[0].union(*sets[1:])
+        for name, sets in parts.items()
+    }
 
 
 _STEPS: Final[dict[type, Any]] = {

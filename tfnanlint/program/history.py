@@ -63,6 +63,13 @@ class History:
         """All of them, None where the path was deleted."""
         return [self.binding] if self._before is None else [*self._before, self.binding]
 
+    def since(self, index: int, until: int | None = None) -> list[Any]:
+        """The bindings behind one of them, counted from 1, up to another one, or to the last."""
+        before = self._before or []
+        last = len(before) + 1 if until is None else until
+        bindings = before[index:last]
+        return [*bindings, self.binding] if index <= len(before) < last else bindings
+
     def times(self) -> list[int]:
         """When each was made."""
         return [self.time] if self._times is None else [*self._times, self.time]

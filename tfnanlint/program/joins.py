@@ -146,11 +146,7 @@ class Branching:
         statements.
         """
         entry = self.scope.history[path]
-        since = [
-            b
-            for t, b in zip(entry.times(), entry.bindings())
-            if t > begun and (until is None or t <= until)
-        ]
+        since = entry.since(entry.index(begun), None if until is None else entry.index(until))
         bindings = [self.scope.at(path, begun) or self._before(path, begun), *since]
         bindings = list(dict.fromkeys([b for b in bindings if b is not None]))
         return Joined(bindings) if len(bindings) > 1 else bindings[0] if bindings else None

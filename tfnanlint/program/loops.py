@@ -118,10 +118,7 @@ def merged(
     """The join of one name's bindings; a name that was only refined in every branch is what it was
     before.
     """
-    distinct: list[Binding] = []
-    for option in options:
-        if option is not None and option not in distinct:
-            distinct.append(option)
+    distinct = list(dict.fromkeys([option for option in options if option is not None]))
     if len(distinct) <= 1:
         return distinct[0] if distinct else None
     before = unrefined(base)

@@ -13,6 +13,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
+from typing import Final
 
 from tfnanlint.conventions.texts import tells_shape
 from tfnanlint.diagnostics.findings import Edit
@@ -44,6 +45,8 @@ __all__ = [
 # themselves; in a thread with a stack of 512 kB there is room for fewer.
 MAX_DEPTH = 40
 MAX_LENGTH = 20_000
+# characters of a statement, with what shares its lines, in which a fix is proved
+MOST_PROVED: Final = 100_000
 _CROWDED = 60  # a row of several arguments that is longer stands behind other text
 _NAMING = re.compile(r"(?P<start>\w+ = )\{(?P<hole>\w+)\}")
 
@@ -564,6 +567,8 @@ def _holds(
             break
     else:
         rows = Span(0, len(source.text))
+    if rows.end - rows.start > MOST_PROVED:
+        raise NoFix("the statement is too long for a fix to be proved")
     text = source.slice(rows)
     source.examined += len(text)
     lead = "if 1:\n" if unit is not None and text[0] in " \t" else ""

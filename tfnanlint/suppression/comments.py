@@ -14,6 +14,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from tfnanlint.config.layers import Policy, hint
@@ -51,8 +52,9 @@ def _mentioned(source: Source) -> bool:
 
 @dataclass(slots=True)
 class Suppression:
-    """One comment. `names` are codes and slugs as written, None for all; `statement` its rows, or
-    None for nothing.
+    """One comment. `names` are codes and slugs as written, None for all; `target` is the row of the
+    code that a comment on a line of its own covers, 0 for none; `used` are the codes and slugs of
+    what is hidden where the comment hides.
     """
 
     span: Span
@@ -94,15 +96,15 @@ def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
     lines = Lines(source)
     kept, hidden = [], []
     for finding in findings:
-        hiding = [
-            one for one in lines.suppressions if _names(one, finding) and lines.covers(one, finding)
-        ]
-        for comment in hiding:
-            comment.used.update((finding.code, finding.slug))
+        hiding = [place for place in lines.covering(finding) if place.names(finding)]
+        for place in hiding:
+            place.used.update((finding.code, finding.slug))
         (hidden if hiding else kept).append(finding)
+    ran = {name for rule in policy.rules for name in (rule.code, rule.slug)}
+    known = {name for rule in policy.known.values() for name in (rule.code, rule.slug)}
     idle = (
         [
-            *(report for one in lines.suppressions for report in _idle(one, source, policy)),
+            *(report for one in lines.suppressions for report in _idle(one, source, ran, known)),
             *(
                 notices.IDLE.finding(
                     source, span, "the comment hides nothing: write `# tfn: ignore[TFN101]`"
@@ -116,12 +118,31 @@ def apply(findings: list[Finding], source: Source, policy: Policy) -> Outcome:
     return Outcome(kept, hidden, idle)
 
 
-def _names(comment: Suppression, finding: Finding) -> bool:
-    if finding.code == notices.INTERNAL.code:
-        return False  # A failure of tfnanlint must not be hidden by a comment about the code.
-    return comment.names is None or any(
-        n.upper() == finding.code or n.lower() == finding.slug for n in comment.names
-    )
+@dataclass(slots=True)
+class _Place:
+    """What all comments that cover the same rows hide together: `named` are codes and slugs in
+    lower case, `hides_all` says whether one names none; `used` are those of what they hide.
+    """
+
+    named: set[str] = field(default_factory=set)
+    hides_all: bool = False
+    used: set[str] = field(default_factory=set)
+
+    def add(self, comment: Suppression) -> None:
+        comment.used = self.used
+        if comment.names is None:
+            self.hides_all = True
+        else:
+            self.named.update(name.lower() for name in comment.names)
+
+    def names(self, finding: Finding) -> bool:
+        if finding.code == notices.INTERNAL.code:
+            return False  # A failure of tfnanlint must not be hidden by a comment about the code.
+        return (
+            self.hides_all
+            or finding.code.lower() in self.named
+            or finding.slug.lower() in self.named
+        )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -213,32 +234,53 @@ class Lines:
         """Where the codes stand in the `tfn: ignore[...]` at the end of a row; None when there is
         none.
         """
-        ours = (
-            one for one in self.suppressions if one.row == row and not one.noqa and not one.own_line
-        )
-        return next((one.names_span for one in ours if one.names_span is not None), None)
+        return self._codes.get(row)
 
-    def covers(self, comment: Suppression, finding: Finding) -> bool:
+    @cached_property
+    def _codes(self) -> dict[int, Span]:
+        """`codes_at` of the rows that have such a comment."""
+        codes: dict[int, Span] = {}
+        for comment in self.suppressions:
+            if comment.names_span is not None and not comment.noqa and not comment.own_line:
+                codes.setdefault(comment.row, comment.names_span)
+        return codes
+
+    @cached_property
+    def _places(self) -> dict[object, _Place]:
+        """What comments hide, by the rows that they cover: the row of one behind code, the
+        statement below one on a line of its own, or the row below one between brackets.
+        """
+        places: dict[object, _Place] = {}
+        for comment in self.suppressions:
+            key: object = ("behind", comment.row)
+            if comment.own_line:
+                if not comment.target:
+                    continue
+                statement = self.statement(comment.target)
+                key = ("inside", comment.target) if statement[0] < comment.row else statement
+            places.setdefault(key, _Place()).add(comment)
+        return places
+
+    def covering(self, finding: Finding) -> list[_Place]:
+        """What comments hide on the rows of a finding."""
         first = self._source.position(finding.span.start)[0]
         last = self._source.position(max(finding.span.start, finding.span.end - 1))[0]
         statement = self.statement(first)
-        if not comment.own_line:
-            return comment.row in (first, last, *statement)
-        if not comment.target:
-            return False
-        inside_brackets = self.statement(comment.target)[0] < comment.row
-        return (
-            first == comment.target
-            if inside_brackets
-            else statement == self.statement(comment.target)
-        )
+        keys = [("behind", row) for row in {first, last, *statement}]
+        places = [self._places.get(key) for key in (*keys, ("inside", first), statement)]
+        return [place for place in places if place is not None]
 
 
 # --------------------------------------------------------------------------------------------------
 # Idle comments
 
 
-def _idle(comment: Suppression, source: Source, policy: Policy) -> Iterable[Finding]:
+def _idle(
+    comment: Suppression, source: Source, ran: set[str], known: set[str]
+) -> Iterable[Finding]:
+    """The finding that a comment hides nothing of what it names: `ran` are the codes and slugs of
+    the rules that ran, `known` those of all.
+    """
     if comment.names is None:
         return
     if not comment.names:
@@ -247,8 +289,6 @@ def _idle(comment: Suppression, source: Source, policy: Policy) -> Iterable[Find
                 source, comment.span, "the comment names no rule: write `# tfn: ignore[TFN101]`"
             )
         return
-    ran = {name for rule in policy.rules for name in (rule.code, rule.slug)}
-    known = {name for rule in policy.known.values() for name in (rule.code, rule.slug)}
     idle, reasons = [], []
     for name in comment.names:
         spelling = name.upper() if re.fullmatch(_OURS, name) else name.lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from tfnanlint.syntax.spans import Span
 
@@ -25,14 +26,16 @@ def enclosing(
     while holder is not None:
         path.append(holder)
         below: Iterable[Sequence[ast.AST]]
-        if isinstance(holder, ast.Match):
-            below = [[holder.subject], *_placed_children(_case(holder, place, span_of))]
-        elif isinstance(holder, ast.JoinedStr):
+        if isinstance(holder, ast.JoinedStr):
             below = [_formatted(holder, place, span_of)]
         elif isinstance(holder, ast.Dict):
             below = _item(holder, place, span_of)
         else:
-            below = [] if isinstance(holder, TEMPLATE_STRING) else _placed_children(holder)
+            below = (
+                []
+                if isinstance(holder, TEMPLATE_STRING)
+                else _placed_children(holder, place, span_of)
+            )
         holder = next(filter(None, (_holding(nodes, place, span_of) for nodes in below)), None)
     return path
 
@@ -42,15 +45,42 @@ TEMPLATE_STRING = getattr(ast, "TemplateStr", ())
 
 
 # The fields of nodes that are lists of expressions only, which may be long.
-_EXPRESSIONS = frozenset(("elts", "args", "targets", "comparators", "bases", "ifs"))
-
-
-def _case(match: ast.Match, place: Span, span_of: Callable[[ast.AST], Span]) -> ast.match_case:
-    """The last case of a `match` that begins at or before a place; the first where none does."""
-    begun = bisect.bisect_right(
-        match.cases, place.start, key=lambda case: span_of(case.pattern).start
+_EXPRESSIONS = frozenset(
+    (
+        "elts",
+        "args",
+        "targets",
+        "comparators",
+        "bases",
+        "ifs",
+        "values",
+        "defaults",
+        "decorator_list",
     )
-    return match.cases[max(begun - 1, 0)]
+)
+# Those that are lists of other parts, each with what it begins with.
+_PARTS: dict[str, Callable[[Any], ast.AST]] = {
+    "args": lambda parameter: parameter,
+    "cases": lambda case: case.pattern,
+    "generators": lambda comprehension: comprehension.target,
+    "handlers": lambda handler: handler,
+    "items": lambda item: item.context_expr,
+    "keywords": lambda keyword: keyword,
+    "kwonlyargs": lambda parameter: parameter,
+    "posonlyargs": lambda parameter: parameter,
+}
+_WITHOUT_PARTS = frozenset(("ctx", "op", "ops", "names"))
+
+
+def _part(
+    parts: list[ast.AST],
+    first: Callable[[Any], ast.AST],
+    place: Span,
+    span_of: Callable[[ast.AST], Span],
+) -> ast.AST:
+    """The last of some parts that begins at or before a place; the first where none does."""
+    begun = bisect.bisect_right(parts, place.start, key=lambda part: span_of(first(part)).start)
+    return parts[max(begun - 1, 0)]
 
 
 def _item(
@@ -95,17 +125,25 @@ def _is_placed(field: str, first: ast.AST) -> bool:
     return isinstance(first, ast.stmt) or (field in _EXPRESSIONS and isinstance(first, ast.expr))
 
 
-def _placed_children(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
-    """The nearest statements and expressions below a node, in lists that follow the text."""
+def _placed_children(
+    node: ast.AST, place: Span, span_of: Callable[[ast.AST], Span]
+) -> Iterator[Sequence[ast.AST]]:
+    """The nearest statements and expressions below a node that may hold a place, in lists that
+    follow the text.
+    """
     waiting = [node]
     while waiting:
         for name, value in ast.iter_fields(waiting.pop()):
-            if isinstance(value, list) and value and _is_placed(name, value[0]):
-                yield value  # it may be long, and is handed on as it is
+            if name in _WITHOUT_PARTS or value == []:
                 continue
-            children = value if isinstance(value, list) else [value]
-            placed = [child for child in children if isinstance(child, (ast.stmt, ast.expr))]
-            if placed:
-                yield placed
-            else:  # Nodes without a place of their own, such as arguments and handlers.
-                waiting.extend(child for child in children if isinstance(child, ast.AST))
+            if isinstance(value, list) and _is_placed(name, value[0]):
+                yield value  # it may be long, and is handed on as it is
+            elif isinstance(value, list) and name in _PARTS:
+                waiting.append(_part(value, _PARTS[name], place, span_of))
+            else:
+                children = value if isinstance(value, list) else [value]
+                placed = [child for child in children if isinstance(child, (ast.stmt, ast.expr))]
+                if placed:
+                    yield placed
+                else:  # Nodes without a place of their own, such as patterns.
+                    waiting.extend(child for child in children if isinstance(child, ast.AST))

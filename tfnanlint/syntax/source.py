@@ -20,6 +20,7 @@ from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.encodings import Unreadable, decode
 from tfnanlint.syntax.nodes import nodes_in, statements_in
 from tfnanlint.syntax.occurrences import Naming, Occurrence
+from tfnanlint.syntax.parse_limits import refuse_many_pieces, refuse_slow_fields
 from tfnanlint.syntax.spans import Edit, Span
 
 
@@ -108,6 +109,8 @@ _REFUSALS: Final = (
     "'break' outside loop",
     "'continue' not properly in loop",
 )
+# characters of a text that is compiled for it: the compiler compares equal lambdas in pairs
+MOST_COMPILED: Final = 200_000
 
 
 def _refusal(path: str, tree: ast.Module) -> str:
@@ -151,10 +154,11 @@ class Source:
     @property
     def refusal(self) -> str:
         """Why Python never runs the file, though its text can be parsed, as in `f(x, a=1, a=2)`; ""
-        where it may. A cell of a notebook stands for itself.
+        where it may, or where the text is too long to ask. A cell of a notebook stands for itself.
         """
         if self._refusal is None:
-            self._refusal = "" if self.path.endswith(".ipynb") else _refusal(self.path, self.tree)
+            alone = self.path.endswith(".ipynb") or len(self.text) > MOST_COMPILED
+            self._refusal = "" if alone else _refusal(self.path, self.tree)
         return self._refusal
 
     @classmethod
@@ -173,6 +177,8 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.Module:
+        refuse_slow_fields(self.text)
+        refuse_many_pieces(self.text)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -194,6 +200,7 @@ class Source:
         """
         if "tree" in self.__dict__:
             return
+        refuse_slow_fields(self.text)
         if _LONG_NUMBER.search(self.text) is not None:
             self.tree
         import symtable

@@ -74,6 +74,21 @@ _MAX_RETURNS = 4  # functions that hand a value back to each other
 BODIES: Final = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
+def _names_read(function: ast.AST) -> frozenset[str]:
+    """The names that a function reads; where it returns no value it is a part of a program, of
+    which the rest is not shown and may look at all names.
+    """
+    inner = nodes_in(function)
+    if not any([type(part) is ast.Return and part.value is not None for part in inner]):
+        return LOOKUPS
+    names = {part.id for part in inner if type(part) is NAME and type(part.ctx) is ast.Load}
+    names |= {path_of(part.target) or "" for part in inner if isinstance(part, ast.AugAssign)}
+    for part in inner:
+        if isinstance(part, (ast.Global, ast.Nonlocal)):
+            names |= set(part.names)
+    return frozenset(names)
+
+
 class Endings:
     """What the statements of a scope assign, and where that goes: found once, for the questions of
     every site in it.
@@ -86,6 +101,7 @@ class Endings:
         self._found_flow: FlowGraph | None = None
         self._found_times: dict[ast.AST, int] | None = None
         self._found_calls: dict[str, int] | None = None
+        self._names_read: frozenset[str] | None = None
         self._scope = scope
         self._module = module
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
@@ -235,15 +251,9 @@ class Endings:
             return False
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return False
-        inner = nodes_in(function)
-        if not any([type(part) is ast.Return and part.value is not None for part in inner]):
-            return False  # a part of a program, of which the rest is not shown
-        names = {part.id for part in inner if type(part) is NAME and type(part.ctx) is ast.Load}
-        names |= {path_of(part.target) or "" for part in inner if isinstance(part, ast.AugAssign)}
-        for part in inner:
-            if isinstance(part, (ast.Global, ast.Nonlocal)):
-                names |= set(part.names)
-        return names.isdisjoint((path, *LOOKUPS))
+        if self._names_read is None:
+            self._names_read = _names_read(function)
+        return self._names_read.isdisjoint((path, *LOOKUPS))
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of

@@ -836,7 +836,7 @@ def _within(holder: Any, node: ast.AST) -> int:
     if kind in _WHOLE or kind in _COMPREHENSIONS:
         return _ON
     if kind is ast.Dict:
-        return _ON if any([one is node for one in holder.values]) else _LOST
+        return _ON if node in holder.values else _LOST
     if kind is ast.IfExp:
         return _DONE if holder.test is node else _ON
     if kind is SUBSCRIPT:
