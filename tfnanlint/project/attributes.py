@@ -14,7 +14,7 @@ from typing import Any, Final
 from tfnanlint.ops.frameworks import ASSIGNED_BY_BASES, GRAPH_DECORATORS
 from tfnanlint.project.arguments import parameters
 from tfnanlint.project.bindings import bound_at, is_bound
-from tfnanlint.project.branches import Layout
+from tfnanlint.project.branches import Layout, layout_of
 from tfnanlint.project.names import INERT, KNOWN_FRAMEWORKS, Names, Node
 from tfnanlint.project.outline_entries import Definition
 from tfnanlint.project.outlines import TOP
@@ -44,7 +44,7 @@ class Attributes:
             return False
         if any(self._names.outline(one).is_words for one in self._names.holding(name)):
             return False
-        if _binds(Layout(self._names.outline(path).tree).classes[owner], name):
+        if _binds(layout_of(self._names.outline(path)).classes[owner], name):
             return False
         return sum(self._may_be_of(*store, cls) for store in self._stores(name)) == 1
 
@@ -64,15 +64,15 @@ class Attributes:
         so to its own object, else "".
         """
         for path in self._names.holding(name):
-            tree = self._names.outline(path).tree
+            outline = self._names.outline(path)
             stores = [
                 node
-                for node in ast.walk(tree)
+                for node in ast.walk(outline.tree)
                 if isinstance(node, ast.Attribute)
                 and node.attr == name
                 and not isinstance(node.ctx, ast.Load)
             ]
-            functions = Layout(tree).functions if stores else {}
+            functions = layout_of(outline).functions if stores else {}
             for node in stores:
                 method, function = _innermost(functions, node)
                 is_own = function is not None and _is_own(node.value, function)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tfnanlint.project.outlines import TOP
+from tfnanlint.project.outlines import TOP, Outline
 from tfnanlint.syntax.nodes import blocks_of
 
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -94,6 +94,14 @@ class Layout:
         while branch is not None:
             yield branch
             branch = branch.outer
+
+
+def layout_of(outline: Outline) -> Layout:
+    """The layout of a file, found once for all questions."""
+    if outline.layout is None:
+        outline.layout = Layout(outline.tree)
+    layout: Layout = outline.layout
+    return layout
 
 
 def _branches(node: ast.stmt, last: ast.stmt, owner: str) -> Iterator[Branch]:

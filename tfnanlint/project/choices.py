@@ -17,7 +17,7 @@ from typing import Any, Final
 from tfnanlint.project.arguments import bound_by, defaults_of, is_spread, parameters
 from tfnanlint.project.attributes import INIT, Attributes, parameter_of
 from tfnanlint.project.bindings import is_bound
-from tfnanlint.project.branches import FUNCTIONS, Branch, Layout
+from tfnanlint.project.branches import FUNCTIONS, Branch, Layout, layout_of
 from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP
@@ -84,12 +84,7 @@ class Choices:
         return f"in this program {_written(branch.test)} is always {word}"
 
     def _layout(self, path: str) -> Layout:
-        """The branches of a file, found once for all questions."""
-        outline = self._names.outline(path)
-        if outline.layout is None:
-            outline.layout = Layout(outline.tree)
-        layout: Layout = outline.layout
-        return layout
+        return layout_of(self._names.outline(path))
 
     # Conditions
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS
 from tfnanlint.project.arguments import bound_by, is_spread
 from tfnanlint.project.bindings import bindings_of
-from tfnanlint.project.branches import Layout
+from tfnanlint.project.branches import Layout, layout_of
 from tfnanlint.project.names import INERT, KNOWN_FRAMEWORKS, Names, Node, TooMany
 from tfnanlint.project.outline_entries import Import, Use
 from tfnanlint.project.programs import Program
@@ -48,7 +48,6 @@ class Halts:
     def __init__(self, program: Program, names: Names):
         self._program = program
         self._names = names
-        self._layouts: dict[str, Layout] = {}
         self._bindings: dict[str, tuple[ast.Module, Counter[str]]] = {}
         # of a block, how many of its statements were read, and why the last of these raises
         self._read: dict[int, tuple[list[ast.stmt], int, str]] = {}
@@ -184,11 +183,7 @@ class Halts:
     # Files
 
     def _layout(self, path: str) -> Layout:
-        tree = self._names.outline(path).tree
-        layout = self._layouts.get(path)
-        if layout is None or layout.tree is not tree:
-            layout = self._layouts[path] = Layout(tree)
-        return layout
+        return layout_of(self._names.outline(path))
 
     def _count(self, path: str, name: str) -> int:
         """How often a file binds a name."""
