@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfnanlint.dev import repository
+from tfnanlint.diagnostics.findings import Certainty
 from tfnanlint.syntax.source import Source
 
 LOOP = """
@@ -83,3 +84,35 @@ encoder.fit(np.ones((3, 3)), np.ones((3, 3)), callbacks=[Evaluator()])
 @pytest.mark.parametrize(("callee", "found"), [("K.unit", []), ("unit", ["TFN104"])])
 def test_a_function_of_a_library_is_none_of_the_file_that_has_its_name(callee, found):
     assert codes(OF_A_LIBRARY.format(callee=callee)) == found
+
+
+SHARES = """
+import tensorflow as tf
+
+net = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="relu")])
+rest = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="softmax")])
+
+
+def shares(net, x):
+    h = net(x)
+    return h / tf.reduce_sum(h)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (SHARES, ["TFN102"]),
+        (SHARES.replace("(net, x)", "(model, x)").replace("h = net", "h = model"), []),
+        (SHARES.replace("net = tf", "def net(y):\n    return tf", 1), []),
+        (SHARES + "\n\nshares(rest, tf.ones([2, 3]))\n", []),
+        (SHARES + "\n\nSTEPS = [shares]\n", []),
+    ],
+)
+def test_a_parameter_of_what_nothing_calls_is_the_model_of_its_name(text, found):
+    warnings = [
+        finding.code
+        for finding in repository.findings(Source("shares.py", text))
+        if finding.certainty is Certainty.MAY
+    ]
+    assert warnings == found

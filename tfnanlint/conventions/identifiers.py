@@ -97,6 +97,13 @@ def own_version_of(name: str) -> str:
     return next(filter(None, match.groups()), "") if match is not None else ""
 
 
+def namesake_of(parameter: str) -> str:
+    """The name at the top level of a file that a parameter of a function stands for, which nothing
+    calls: `net` in `def step(net, x)` is `net = Sequential(...)`.
+    """
+    return parameter
+
+
 def says_safe(name: str) -> bool:
     """Whether a name says that its value has been made safe: `safe_norm`, `x_safe`."""
     return re.search(_SAFE, name) is not None

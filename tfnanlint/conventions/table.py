@@ -53,6 +53,12 @@ CONVENTIONS: Final = (
         "single letters and `pred` stand for probabilities in the formulas of losses",
     ),
     Convention(
+        identifiers.namesake_of,
+        "the parameter of a function that nothing calls is the model or layer of the same name at "
+        "the top level of its file",
+        "scripts and notebooks hand the one model that they have to their functions",
+    ),
+    Convention(
         identifiers.says_safe,
         "the value was made safe elsewhere: no 0, nothing out of range",
         "the name is given after a check or a choice",

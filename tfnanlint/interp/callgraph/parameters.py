@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tfnanlint.conventions.identifiers import namesake_of
 from tfnanlint.interp.callgraph.callers import is_idle
 from tfnanlint.interp.names import top_level
 from tfnanlint.ops.frameworks import PARAMETRIZING
@@ -48,7 +49,7 @@ def _of_its_name(ev: Evaluator, parameter: Parameter) -> Value | None:
     function = parameter.function
     if function.owner is not None or function.point.scope.function is not None:
         return None
-    binding = top_level(ev, function.module, parameter.name)
+    binding = top_level(ev, function.module, namesake_of(parameter.name))
     if not isinstance(binding, Assigned) or binding.point.scope.function is not None:
         return None
     if ev.escapes(function) or ev.call_sites(function):
