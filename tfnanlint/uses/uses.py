@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
 
+# Of logits, of which -Inf is one like any other.
+DRAWS: Final = frozenset(("categorical", "multinomial"))
 # What asks how a value stands to others, and gives no part of it on: -Inf is a right answer to
 # these, NaN is "no".
-COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES) | frozenset(
-    "isclose categorical shape size rank zeros_like ones_like "
+COMPARISONS = (COMPARISON_NAMES | NAN_TEST_NAMES | DRAWS) | frozenset(
+    "isclose shape size rank zeros_like ones_like "
     "assert_less assert_less_equal assert_greater assert_greater_equal "
     "assert_equal assert_near".split()
 )
-# of logits, of which -Inf is one like any other
-DRAWS: Final = frozenset(("categorical", "multinomial"))
 RANKINGS: Final = DRAWS | {"argmax", "argmin", "argsort"}
 # What makes a variable: it only starts with what it is given.
 _STARTED: Final = frozenset(name.rpartition(".")[2] for name in VARIABLES)
