@@ -36,13 +36,14 @@ _WITHOUT_RANGE: Final = frozenset(("name", "dtype", "trainable"))
 
 class Base(NamedTuple):
     """The layer of a library that a class inherits from: its row, the name that it was spelled
-    with, and where the base stands.
+    with, and where the base stands; with `is_trained`, its weights are what it makes itself.
     """
 
     row: Op
     name: str
     node: ast.expr
     point: Point
+    is_trained: bool = True
 
 
 class Made(NamedTuple):
@@ -53,31 +54,36 @@ class Made(NamedTuple):
     instance: Instance
 
 
-def layer_of(ev: Evaluator, instance: Instance) -> Value | None:
-    """The layer or loss of a library that an object of the program is where its class does not
-    override it; None where it is none, or its class may have changed it.
+def base_of(ev: Evaluator, cls: ClassObject, is_exact: bool) -> Base | None:
+    """The layer or loss of a library from which a class inherits, and to which it leaves all that
+    `call` makes use of; unless `is_exact`, objects of its heirs are meant as well.
     """
-    lineage = ev.lineage(instance.cls)
-    heirs = ev.heirs(instance.cls) if instance.node is None else []
-    family = [*lineage, *heirs]
-    base = _base(ev, lineage)
-    if base is None or any([_base(ev, ev.lineage(one)) is None for one in heirs]):
+    heirs = [] if is_exact else ev.heirs(cls)
+    family = [*ev.lineage(cls), *heirs]
+    base = named_base(ev, ev.lineage(cls))
+    if base is None or any([named_base(ev, ev.lineage(heir)) is None for heir in heirs]):
         return None
     if not _is_kept(ev, family, base.row):
         return None
+    return base._replace(is_trained=not any([_changes_weights(ev, one) for one in family]))
+
+
+def layer_of(ev: Evaluator, instance: Instance, base: Base) -> Value | None:
+    """The layer or loss of a library that an object of the program is where its class does not
+    override it; None where it is not known what made it.
+    """
     sites: list[Site | None]
     if instance.node is not None and instance.point is not None:
         construction = Made(instance.node, instance.point, instance)
-        sites = [_made_by(ev, lineage, construction, base)]
+        sites = [_made_by(ev, ev.lineage(instance.cls), construction, base)]
     else:
         sites = _seen(ev, instance.cls, base) or [_by_itself(ev, instance, base)]
-    is_trained = not any([_changes_weights(ev, one) for one in family])
-    layers = [_layer(site, is_trained) if site is not None else None for site in sites]
+    layers = [_layer(site, base.is_trained) if site is not None else None for site in sites]
     known = [one for one in layers if one is not None]
     return ev.joined(known) if len(known) == len(layers) else None
 
 
-def _base(ev: Evaluator, lineage: list[ClassObject]) -> Base | None:
+def named_base(ev: Evaluator, lineage: list[ClassObject]) -> Base | None:
     """The base of the last class of a line in which each has one base only."""
     for cls in lineage:
         plain = all([decorator_leaf(one) in TRANSPARENT for one in cls.node.decorator_list])

@@ -117,8 +117,8 @@ def parent(ev: Evaluator, node: ast.Call, point: Point) -> Value:
         return unknown()
     if node.args and leaf(node.args[0]) not in (function.owner.name, "__class__"):
         return unknown()  # that of another class
-    bases = len(ev.lineage(function.owner)) - 1
-    if not bases and ev.library_layer(Instance(function.owner)) is None:
+    lineage = ev.lineage(function.owner)
+    if len(lineage) < 2 and library_bases.named_base(ev, lineage) is None:
         return unknown()
     instance = point.lookup(function.node.args.args[0].arg)
     return (
@@ -473,6 +473,7 @@ class Members:
     def __init__(self) -> None:
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
+        self._bases: dict[tuple[ClassObject, bool], library_bases.Base | None] = {}
         self._layers: dict[Any, Value | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
@@ -493,11 +494,23 @@ class Members:
 
     def library_layer(self, ev: Evaluator, instance: Instance) -> Value | None:
         """The layer of a library that an object of the program is."""
-        if instance.node is not None:
-            key: Any = (instance, ev.session.sees_callers)
-        else:
-            key = (instance.cls, ev.session.sees_callers)
-        return assumptions.once(ev, self._layers, key, None, library_bases.layer_of, ev, instance)
+        is_exact = instance.node is not None
+        base = assumptions.once(
+            ev,
+            self._bases,
+            (instance.cls, is_exact),
+            None,
+            library_bases.base_of,
+            ev,
+            instance.cls,
+            is_exact,
+        )
+        if base is None:
+            return None
+        key = (instance if is_exact else instance.cls, ev.session.sees_callers)
+        return assumptions.once(
+            ev, self._layers, key, None, library_bases.layer_of, ev, instance, base
+        )
 
     def of_one(self, ev: Evaluator, instance: Instance, attr: str, value: Value) -> Value:
         """An attribute of one of several objects of a class: each holds a number of its own."""

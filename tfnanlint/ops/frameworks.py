@@ -78,7 +78,7 @@ PARTS_OF_LAYERS: Final = frozenset(
 # The weights of layers, by the names of the attributes that hold them.
 WEIGHTS_OF_LAYERS: Final = frozenset(
     "kernel _kernel bias gamma beta embeddings _embeddings depthwise_kernel pointwise_kernel "
-    "recurrent_kernel moving_mean moving_variance trainable".split()
+    "recurrent_kernel moving_mean moving_variance".split()
 )
 # The methods that calling an instance runs.
 CALL_METHODS: Final = frozenset(("call", "__call__"))
