@@ -29,6 +29,7 @@ from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, unknown
 
+_CALLS: Final = ("call", "__call__")
 MAX_MADE: Final = 8  # calls that make objects of a class
 # what a layer is called and whether it is trained says nothing about the range of what it gives
 _WITHOUT_RANGE: Final = frozenset(("name", "dtype", "trainable"))
@@ -103,6 +104,12 @@ def _is_kept(ev: Evaluator, family: list[ClassObject], row: Op) -> bool:
         if any([_may_override(name, hooks) for name in cls.methods]):
             return False
         if any([_is_assigned(ev, cls, name) for name in parts]):
+            return False
+        # `call = ...` in the body of the class, `Head.call = ...` outside
+        apart = [name for name in APART_FROM_CALL if name not in cls.methods]
+        if any([_is_assigned(ev, cls, name) for name in apart]):
+            return False
+        if any([cls.changed_outside(name) or stores.assigned(ev, cls, name) for name in _CALLS]):
             return False
     return True
 
