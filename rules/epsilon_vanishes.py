@@ -4,7 +4,8 @@ The smallest float16 number is 6e-8: `x + 1e-8` is `x`, and `tf.maximum(x, 1e-8)
 that the logarithm, root or division that follows is infinite. `tf.math.l2_normalize` has 1e-12 by
 default, which is 0 in float16 too: a row of zeros becomes NaN. In float32 the same holds below
 1.2e-38 (`1e-45`, `1e-40`): smaller numbers are flushed to 0. A normalisation layer with `epsilon=0`
-divides by a variance that is 0 for a constant row.
+divides by a variance that is 0 for a constant row, and so does `tf.nn.batch_normalization` in
+float16 with `variance_epsilon=1e-12`.
 
 See it:
     >>> float(tf.math.log(tf.constant(0.0, tf.float16) + 1e-8))
@@ -55,9 +56,17 @@ from tfnanlint.api import (
 
 NORMALIZATIONS = {
     "tf.nn.batch_normalization": "variance_epsilon",
+    "ops.batch_normalization": "epsilon",
+    "K.batch_normalization": "epsilon",
     "keras.layers.BatchNormalization": "epsilon",
     "keras.layers.LayerNormalization": "epsilon",
     "keras.layers.GroupNormalization": "epsilon",
+}
+# those that compute in the dtype of their input; the others compute float16 in float32
+IN_OWN_DTYPE = {
+    "tf.nn.batch_normalization": "variance",
+    "ops.batch_normalization": "variance",
+    "K.batch_normalization": "var",
 }
 
 
@@ -131,17 +140,33 @@ def normalized(site: Site, here: Context) -> Iterator[Finding]:
 
 def without(site: Site, param: str, here: Context) -> Iterator[Finding]:
     eps = site.const(param)
-    is_application = site.library == "layer"  # of a layer that was made elsewhere
-    if is_application or type(eps) not in (int, float) or eps != 0:
+    # the application of a layer that was made elsewhere
+    if site.library == "layer" or type(eps) not in (int, float):
+        return
+    missing = "without an epsilon" if eps == 0 else lost_beside_variance(site, eps)
+    if not missing:
         return
     yield here.finding(
         site,
         None,
-        "normalisation without an epsilon: the variance of a constant row or column is 0, and "
-        "the result is NaN",
+        f"normalisation {missing}: the variance of a constant row or column is 0, and the result "
+        "is NaN",
         Certainty.MAY,
         lost_epsilon_repairs.of_normalization(here, site, param),
     )
+
+
+def lost_beside_variance(site: Site, eps: float) -> str:
+    """How an epsilon is 0 in the dtype of the variance to which it is added; "" where it is not, or
+    the variance is not 0.
+    """
+    if site.op.name not in IN_OWN_DTYPE:
+        return ""
+    variance = site.value(IN_OWN_DTYPE[site.op.name])
+    dtype = variance.dtype or site.value("x").dtype or "float32"
+    if variance.positive or not lost_epsilons.vanishes(eps, dtype):
+        return ""
+    return f"with an epsilon of {number_text(eps)}, which is 0 in {dtype}"
 
 
 def optimizer(site: Site, here: Context) -> Iterator[Finding]:

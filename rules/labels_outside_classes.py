@@ -28,7 +28,7 @@ mode, and nothing says that its class is not learned.
 
 Count the classes from 0, or give the layer more units; there is no automatic fix, because only you
 know which of the two is wrong. Labels are known here when the program writes them, draws them, or
-loads a data set that comes with Keras.
+loads a data set that comes with Keras, and when it feeds such labels to a placeholder.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits
 ("Labels out of range raise on CPU and return NaN for the corresponding loss and gradient rows on
@@ -52,6 +52,7 @@ from tfnanlint.api import (
     Site,
     Value,
     ast,
+    fed_values,
     filtered_elements,
     number_text,
     rule,
@@ -78,8 +79,14 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield from fitted(site, here)
         return
     for pair in here.pairings(site):
-        if pair.family == "sparse":
-            yield from judged(site, pair, pair.labels, here)
+        if pair.family != "sparse":
+            continue
+        count = units(pair.predictions)
+        fed = fed_values.fed(pair.labels, here.calls, here.interpreter) if count is not None else []
+        for labels in fed or [pair.labels]:
+            if findings := list(judged(site, pair, labels, here)):
+                yield from findings
+                break
 
 
 def fitted(site: Site, here: Context) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ Good:
     loss = tf.reduce_mean(tf.math.softplus(-margin))
 
 Nothing is reported where `x` cannot be large, as in the form that is stable by hand,
-`log(1 + exp(-abs(x)))`.
+`log(1 + exp(-abs(x)))`. An epsilon beside it (`log(1 + exp(x) + 1e-8)`) guards nothing.
 
 Often harmless: a weight that is used unchanged, such as the scale of a prior that starts at -6.9,
 because training rarely moves it to 88.
@@ -40,8 +40,9 @@ from tfnanlint.api import (
     Value,
     argument,
     evidence,
-    exponential_of,
+    number_text,
     rule,
+    softplus_of,
     tame,
     truth_only,
 )
@@ -56,7 +57,8 @@ from tfnanlint.api import (
     fixes="softplus",
 )
 def check(log: Site, here: Context) -> Iterator[Finding]:
-    exp = exponential(log)
+    softplus = softplus_of(log.value("x"), 1.0 if log.op.name == "tf.math.log" else 0.0)
+    exp, epsilon = softplus if softplus is not None else (None, 0.0)
     if exp is None or exp.value("x").hi < math.log(exp.value("x").limits.max):
         return
     if signed(exp.value("x"), exp, here):
@@ -68,7 +70,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
             log,
             "tf.math.softplus({x})",
             title="use softplus",
-            claim=Claim.EQUAL,
+            claim=Claim.SHIFTED if epsilon else Claim.EQUAL,
+            cost=f"without the epsilon: less by up to {number_text(epsilon)}" if epsilon else "",
             x=argument(exp, "x", "exponent"),
         )
         if exp.complete
@@ -103,18 +106,3 @@ def signed(x: Value, exp: Site, here: Context) -> bool:
         truth_only(product.value(one), exp.point) and tame(product.value(other))
         for one, other in (("x", "y"), ("y", "x"))
     )
-
-
-def exponential(log: Site) -> Site | None:
-    """The exponential to which 1 is added before the logarithm."""
-    value = log.value("x")
-    if log.op.name == "tf.math.log":
-        total = value.origin
-        if not isinstance(total, Site) or total.op.name != "tf.add":
-            return None
-        addend, value = total.value("x"), total.value("y")
-        if not addend.exact:
-            addend, value = value, addend
-        if not addend.exact or addend.lo != 1:
-            return None
-    return exponential_of(value)

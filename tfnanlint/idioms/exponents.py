@@ -31,6 +31,7 @@ from tfnanlint.values.value import INF, Value
 _MOST_EPSILON = 0.01
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
 _WHOLE_AXIS = ast.dump(ast.Slice())
+_EPSILON = 1e-3  # more is no epsilon
 _NEARLY_ONE = 1.001  # 1 with what is lost by rounding
 
 
@@ -309,6 +310,27 @@ def exponential_of(value: Value) -> Site | None:
         and site.library not in ("np", "math")
         else None
     )
+
+
+def softplus_of(value: Value, constant: float) -> tuple[Site, float] | None:
+    """The exponential to which a constant is added, in any order, and what is added to that: 1e-8
+    in `1 + exp(x) + 1e-8`, where the constant is 1; None for more than an epsilon.
+    """
+    parts = _added(value)
+    exponentials = [site for part in parts if (site := exponential_of(part)) is not None]
+    constants = [part.lo for part in parts if part.exact]
+    if len(exponentials) != 1 or len(constants) != len(parts) - 1:
+        return None
+    rest = math.fsum([*constants, -constant])
+    return (exponentials[0], rest) if 0.0 <= rest <= _EPSILON else None
+
+
+def _added(value: Value, depth: int = 4) -> list[Value]:
+    """What a value is the sum of, without changes of shape or dtype in between."""
+    total = value.origin
+    if value.exact or not depth or not isinstance(total, Site) or total.op.name != "tf.add":
+        return [value]
+    return [part for param in ("x", "y") for part in _added(total.value(param), depth - 1)]
 
 
 def weakness_of_exponential(value: Value) -> str:

@@ -24,7 +24,7 @@ from tfnanlint.ops.models.layers import Layer, Stack, called
 from tfnanlint.ops.models.variables import CallableObject
 from tfnanlint.ops.provenance import Walk
 from tfnanlint.ops.relations.outputs import ending
-from tfnanlint.ops.relations.shapes import shape_of
+from tfnanlint.ops.relations.shapes import last_length, shape_of
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.table import TABLE, Op
 from tfnanlint.ops.traits import CONVERSIONS, LAMBDAS, PROBABILITIES, UNPACKINGS, WEIGHTED_SUMS
@@ -438,8 +438,9 @@ def units(value: Value) -> int | None:
         if not isinstance(origin, Site):
             return None
         shape = shape_of(value)
-        if shape:
-            return shape[-1]
+        length = shape[-1] if shape else last_length(value)
+        if shape or length is not None:
+            return length
         layer = origin.value("layer").obj if origin.library == "layer" else None
         construction = layer.site if isinstance(layer, Layer) else origin
         for param in ("units", "num_outputs"):

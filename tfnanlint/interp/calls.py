@@ -146,6 +146,9 @@ def _method_called(
     method = ev.member(callee, "call")
     if method is None:
         return ev.member(callee, "__call__"), positional
+    if ev.library_layer(instance) is not None:
+        for binding in positional:  # a chain of such layers is no chain of calls inside calls
+            binding.value(ev)
     return method, [Recast(b, instance.cls, instance.cls.module) for b in positional]
 
 

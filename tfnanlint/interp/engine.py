@@ -443,6 +443,9 @@ class Engine(Evaluator):
     def constructed(self, instance: Instance, attr: str) -> Binding | None:
         return self.call_graph.constructed(self, instance, attr)
 
+    def library_layer(self, instance: Instance) -> Value | None:
+        return self.members.library_layer(self, instance)
+
     def of_one(self, instance: Instance, attr: str, value: Value) -> Value:
         return self.members.of_one(self, instance, attr, value)
 

@@ -496,7 +496,7 @@ def invocation(ev: Evaluator, node: ast.Call, point: Point) -> Value:
     if name and not name.startswith("builtins."):
         return unknown()
     if name == "builtins.super":
-        return members.parent(ev, point)
+        return members.parent(ev, node, point)
     fetched = _of_state(ev, node, point) or ev.fetched(node, point)
     if fetched is not None:
         return fetched

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from tfnanlint.interp import calls, records
+from tfnanlint.interp import calls, library_bases, records
 from tfnanlint.interp import fixpoint as assumptions
 from tfnanlint.interp import names as resolution
 from tfnanlint.interp.callgraph import callers
@@ -108,15 +108,17 @@ def _submodule(ev: Evaluator, module: Module, name: str) -> Value | None:
     return Value(kind="module", obj=submodule) if submodule is not None and not rest else None
 
 
-def parent(ev: Evaluator, point: Point) -> Value:
-    """`super()` where it stands: in a method of a class that has bases in the program."""
+def parent(ev: Evaluator, node: ast.Call, point: Point) -> Value:
+    """`super()` where it stands: in a method of a class that has bases in the program, or one that
+    is a layer of a library.
+    """
     function = point.scope.function
-    if (
-        function is None
-        or function.owner is None
-        or not function.node.args.args
-        or len(ev.lineage(function.owner)) < 2
-    ):
+    if function is None or function.owner is None or not function.node.args.args:
+        return unknown()
+    if node.args and leaf(node.args[0]) not in (function.owner.name, "__class__"):
+        return unknown()  # that of another class
+    lineage = ev.lineage(function.owner)
+    if len(lineage) < 2 and library_bases.named_base(ev, lineage) is None:
         return unknown()
     instance = point.lookup(function.node.args.args[0].arg)
     return (
@@ -128,9 +130,10 @@ def parent(ev: Evaluator, point: Point) -> Value:
 
 def _parents_method(ev: Evaluator, parent: Parent, attr: str) -> Value | None:
     method = _after(ev, parent.cls, parent.cls, attr)
-    if method is None:
-        return None
     instance = parent.instance.value(ev).obj
+    if method is None:
+        is_call = attr == "call" and isinstance(instance, Instance)
+        return ev.library_layer(instance) if is_call else None
     concrete = instance.cls if isinstance(instance, Instance) else parent.cls
     classes = (
         [concrete]
@@ -178,7 +181,11 @@ def instance_member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
             )
             for m in dict.fromkeys(methods)
         ]
-        return ev.joined(bound)
+        is_partly = attr == "call" and any([ev.method(one, attr) is None for one in classes])
+        layer = ev.library_layer(owner.obj) if is_partly else None
+        return ev.joined([*bound, layer] if layer is not None else bound)
+    if attr == "call" and all([ev.method(one, "__call__") is None for one in classes]):
+        return ev.library_layer(owner.obj)
     field = records.field(ev, owner.obj, attr) if attr in cls.fields else None
     if field is not None:
         return field.value(ev)
@@ -466,6 +473,8 @@ class Members:
     def __init__(self) -> None:
         self.attributes: dict[tuple[ClassObject, str, int], Binding | None] = {}
         self.lineages: dict[ClassObject, list[ClassObject]] = {}
+        self._bases: dict[tuple[ClassObject, bool], library_bases.Base | None] = {}
+        self._layers: dict[Any, Value | None] = {}
         self._members: dict[tuple[int, str], tuple[Any, Value]] = {}
 
     def assigned_to(self, ev: Evaluator, classes: list[ClassObject], attr: str) -> Binding | None:
@@ -481,6 +490,26 @@ class Members:
             ev,
             classes,
             attr,
+        )
+
+    def library_layer(self, ev: Evaluator, instance: Instance) -> Value | None:
+        """The layer of a library that an object of the program is."""
+        is_exact = instance.node is not None
+        base = assumptions.once(
+            ev,
+            self._bases,
+            (instance.cls, is_exact),
+            None,
+            library_bases.base_of,
+            ev,
+            instance.cls,
+            is_exact,
+        )
+        if base is None:
+            return None
+        key = (instance if is_exact else instance.cls, ev.session.sees_callers)
+        return assumptions.once(
+            ev, self._layers, key, None, library_bases.layer_of, ev, instance, base
         )
 
     def of_one(self, ev: Evaluator, instance: Instance, attr: str, value: Value) -> Value:

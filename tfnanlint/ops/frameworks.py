@@ -71,6 +71,22 @@ CALLED_BY_BASES: Final = HOOKS | frozenset(
     "non_trainable_weights metrics losses updates input output inputs outputs layers name dtype "
     "trainable supports_masking input_spec batch_size is_attention_layer".split()
 )
+# What a subclass of a layer or loss of a library may define without changing what `call` of its
+# base gives; beside these, only names that no base asks for.
+APART_FROM_CALL: Final = frozenset(
+    "__init__ call __call__ build get_config from_config compute_output_shape compute_mask "
+    "compute_output_spec compute_output_signature get_build_config build_from_config".split()
+)
+# What `call` of the layers of Keras asks its object for, beside what the constructor was given.
+PARTS_OF_LAYERS: Final = frozenset(
+    "activation convolution_op inner_loop pool_function cell cells layer forward_layer "
+    "backward_layer cond_activation dense_layers supports_masking".split()
+)
+# The weights of layers, by the names of the attributes that hold them.
+WEIGHTS_OF_LAYERS: Final = frozenset(
+    "kernel _kernel bias gamma beta embeddings _embeddings depthwise_kernel pointwise_kernel "
+    "recurrent_kernel moving_mean moving_variance".split()
+)
 # The methods that calling an instance runs.
 CALL_METHODS: Final = frozenset(("call", "__call__"))
 # The object of TensorFlow that holds the flags of a program.

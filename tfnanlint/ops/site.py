@@ -279,6 +279,26 @@ class NotingSite(Site):
         return super().apply(callee, *args)
 
 
+class PartlySeen(Site):
+    """A site with arguments that may be hidden; `asked` has those of them that its row asks for."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, op: Op, node: ast.expr, args: dict[str, ast.expr], *rest: Any, **more: Any):
+        super().__init__(op, node, args, *rest, **more)
+        self.asked: set[str] = set()
+
+    def value(self, param: str) -> Value:
+        self.given(param)
+        return super().value(param)
+
+    def given(self, param: str) -> bool:
+        seen = super().given(param)
+        if self.hidden and not seen:
+            self.asked.add(param)
+        return seen
+
+
 def another(value: Value, kind: str | None = None) -> Value:
     """A number of its own that is made as `value` was: one more element of a list or tensor of
     which only `value` is known.

@@ -271,6 +271,12 @@ class Evaluator:
         """
         raise NotImplementedError
 
+    def library_layer(self, instance: Instance) -> Value | None:
+        """The layer or loss of a library that an object is whose class inherits from it, as far as
+        its class leaves it as it is; None where it is none, or that cannot be told.
+        """
+        raise NotImplementedError
+
     def of_one(self, instance: Instance, attr: str, value: Value) -> Value:
         """An attribute of one of several objects of a class: each holds a number of its own."""
         raise NotImplementedError

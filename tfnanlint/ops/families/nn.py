@@ -723,30 +723,41 @@ def _normalised(site: Site) -> Value:
     """(x - mean) / sqrt(variance + epsilon) * scale + offset: any number; NaN where the epsilon is
     0.
     """
+    return _scaled(site, 0.0)
+
+
+def _normalised_in_own_dtype(site: Site) -> Value:
+    """The same, where float16 is not computed in float32: the epsilon may be 0 in it."""
+    return _scaled(site, t.smallest(site.value("x").dtype))
+
+
+def _scaled(site: Site, least: float) -> Value:
     x = site.value("x")
-    epsilon = t.constant(site.value("variance_epsilon")) if site.given("variance_epsilon") else 1e-3
-    return Value(nan=x.nan or x.inf or epsilon == 0, dtype=x.dtype, evident=x.evident)
+    param = "variance_epsilon" if "variance_epsilon" in site.op.params else "epsilon"
+    epsilon = t.constant(site.value(param)) if site.given(param) else 1e-3
+    is_lost = epsilon is not None and (epsilon == 0 or t.rounded(epsilon, x.dtype) < least)
+    return Value(nan=x.nan or x.inf or is_lost, dtype=x.dtype, evident=x.evident)
 
 
 op(
     "tf.nn.batch_normalization",
     "",
     "x mean variance offset scale variance_epsilon name",
-    _normalised,
+    _normalised_in_own_dtype,
     untested="the same arithmetic as its parts; tests of divide and sqrt",
 )
 op(
     "K.batch_normalization",
     "",
     "x mean var beta gamma axis epsilon",
-    _normalised,
+    _normalised_in_own_dtype,
     untested="Keras 2; see tf.nn",
 )
 op(
     "ops.batch_normalization",
     "",
     "x mean variance axis offset scale epsilon",
-    _normalised,
+    _normalised_in_own_dtype,
     untested="see tf.nn",
 )
 op(

@@ -57,13 +57,15 @@ def _of_layer(call: Site, depth: int) -> Shape | None:
 
 
 def last_length(value: Value, depth: int = _DEPTH) -> int | None:
-    """The length of the last axis of a value, where it is written: of `x @ w + b` that of the
+    """The length of the last axis of a value, where it is written: of `tanh(x @ w + b)` that of the
     columns of `w`, if `b` has the same.
     """
     shape = shape_of(value)
     site = _maker(value) if not shape and depth else None
     if site is None:
         return shape[-1] if shape else None
+    if site.op.name in POINTWISE and len(operands := _operands(site)) == 1:
+        return last_length(site.value(operands[0]), depth - 1)
     if site.op.name == "tf.add":
         lengths = {last_length(site.value(param), depth - 1) for param in ("x", "y")}
         return lengths.pop() if len(lengths) == 1 else None
@@ -84,10 +86,14 @@ def has_one_length(value: Value, depth: int = _DEPTH) -> bool:
         return one_origin or value.kind == "number"
     if site.name in site.op.flattening or site.op.name == "tf.repeat":
         return False
-    operands = [p for p in site.params if p in ("x", "y", site.op.main) and site.given(p)]
+    operands = _operands(site)
     if site.op.name not in POINTWISE:
         operands = operands[:1]
     return all([has_one_length(site.value(param), depth - 1) for param in operands])
+
+
+def _operands(site: Site) -> list[str]:
+    return [p for p in site.params if p in ("x", "y", site.op.main) and site.given(p)]
 
 
 def _maker(value: Value) -> Site | None:
