@@ -61,7 +61,8 @@ POLICIES = ("mixed_float16", "float16")
 )
 def check(module: object, here: Context) -> Iterator[Finding]:
     rows = here.source.rows_where(texts.writes_large_number)
-    for site in here.applications(rows, named(map(here.source.code_on, rows))):
+    names = named(map(here.source.code_on, rows)) | held_elsewhere(here.source.tree)
+    for site in here.applications(rows, names):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
         elif site.op.name in traits.LINEAR:
@@ -71,6 +72,25 @@ def check(module: object, here: Context) -> Iterator[Finding]:
 def named(lines: Iterator[str]) -> set[str]:
     """The names that are given such a number on some lines."""
     return {name for line in lines for name in texts.names_of_large_numbers(line)}
+
+
+def held_elsewhere(tree: ast.Module) -> set[str]:
+    """The names of operands whose numbers an object or another file may hold: `x * config.low`."""
+    nodes = [*ast.walk(tree)]
+    imported = {
+        alias.asname or alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    operands = [
+        operand
+        for node in nodes
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult))
+        for operand in (node.left, node.right)
+    ]
+    names = {one.id for one in operands if isinstance(one, ast.Name)} & imported
+    return names | {one.attr for one in operands if isinstance(one, ast.Attribute)}
 
 
 def computed(site: Site, here: Context) -> Iterator[Finding]:
@@ -134,6 +154,8 @@ def grade(site: Site, x: Value, here: Context) -> Certainty | None:
     """
     if x.dtype is not None:
         return Certainty.MUST if x.dtype == "float16" else None
+    if here.draft:
+        return Certainty.MUST  # callers in other files may say it
     if (
         site.op.name == "tf.where"
         or not here.numeric(x)

@@ -12,7 +12,7 @@ from tfnanlint.conventions.roles import is_weighted_layer
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.provenance import Walk
+from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import FED_OR_GRADIENTS, LAMBDAS, MATRIX_PRODUCTS, VARIABLES
 from tfnanlint.program.module import Module
@@ -82,8 +82,8 @@ def has_weights(value: Value, evident: bool = True) -> bool:
     """
     walk = Walk(value, limit=_MAX_VALUES)
     for operand in walk:
-        origin = operand.origin
-        if not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS:
+        origin = site_behind(operand)
+        if origin is None or origin.op.name in FED_OR_GRADIENTS:
             continue
         if evident and operand.evident:
             return True

@@ -14,6 +14,7 @@ from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
+from tfnanlint.syntax.source import names_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 
@@ -95,6 +96,7 @@ class Precision:
         says it that imports the file: "" where none does, None where it cannot be told.
         """
         if module not in self._program_dtypes:
+            self._program_dtypes[module] = None  # while it is being found
             self._program_dtypes[module] = self._found_of_program(ev, module)
         return self._program_dtypes[module]
 
@@ -105,9 +107,8 @@ class Precision:
         # what is written out comes first: nothing of it is computed, and it may tell already
         others = self._setters(module, written_out_first=True)
         for setter in [module] if self.policies(ev, module) else others:
-            at_once = {one.value for one in setter.source.tree.body if isinstance(one, ast.Expr)}
             for text, call in self.policies(ev, setter):
-                if call not in at_once:
+                if not _always_runs(ev, call, setter):
                     return None
                 texts.add(text)
         return _computed_in(texts.pop()) if len(texts) == 1 else None
@@ -271,6 +272,40 @@ class Precision:
         if dtype == "" and entering is not argument:
             value = ev.joined([value, layer.out(argument, layer.site)])
         return recast(value, dtype)
+
+
+def _always_runs(ev: Evaluator, call: ast.Call, module: Module, depth: int = 3) -> bool:
+    """Whether a program with a file runs a call whatever happens: a statement of the file, or of a
+    function that such a statement calls.
+    """
+    if _is_statement(call, module.source.tree.body):
+        return True
+    calls = module.calls_to(leaf(call.func), ev)
+    function = next((point.scope.function for one, point in calls if one is call), None)
+    if (
+        depth == 0
+        or function is None
+        or not _is_statement(call, getattr(function.node, "body", []))
+    ):
+        return False
+    return any(
+        [
+            _always_runs(ev, outer, point.module, depth - 1)
+            for outer, point in ev.call_sites(function)
+        ]
+    )
+
+
+def _is_statement(call: ast.Call, body: Any) -> bool:
+    """Whether a call is a statement of a body that nothing before it may leave."""
+    for statement in body if isinstance(body, list) else ():
+        if isinstance(statement, ast.Expr) and statement.value is call:
+            return True
+        if isinstance(statement, ast.If) and "__name__" in names_in(statement.test):
+            return _is_statement(call, statement.body)
+        if any([isinstance(inner, ast.Return) for inner in nodes_in(statement)]):
+            return False
+    return False
 
 
 def _handed_to_keras(init: ast.AST) -> ast.expr | None:
