@@ -61,7 +61,7 @@ POLICIES = ("mixed_float16", "float16")
 )
 def check(module: object, here: Context) -> Iterator[Finding]:
     rows = here.source.rows_where(texts.writes_large_number)
-    names = named(map(here.source.code_on, rows)) | held_elsewhere(here.source.tree)
+    names = named(map(here.source.code_on, rows)) | float16_masks.held_elsewhere(here.source.tree)
     for site in here.applications(rows, names):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
@@ -72,25 +72,6 @@ def check(module: object, here: Context) -> Iterator[Finding]:
 def named(lines: Iterator[str]) -> set[str]:
     """The names that are given such a number on some lines."""
     return {name for line in lines for name in texts.names_of_large_numbers(line)}
-
-
-def held_elsewhere(tree: ast.Module) -> set[str]:
-    """The names of operands whose numbers an object or another file may hold: `x * config.low`."""
-    nodes = [*ast.walk(tree)]
-    imported = {
-        alias.asname or alias.name
-        for node in nodes
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    operands = [
-        operand
-        for node in nodes
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult))
-        for operand in (node.left, node.right)
-    ]
-    names = {one.id for one in operands if isinstance(one, ast.Name)} & imported
-    return names | {one.attr for one in operands if isinstance(one, ast.Attribute)}
 
 
 def computed(site: Site, here: Context) -> Iterator[Finding]:
