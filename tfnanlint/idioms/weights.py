@@ -82,8 +82,8 @@ def has_weights(value: Value, evident: bool = True) -> bool:
     """
     walk = Walk(value, limit=_MAX_VALUES)
     for operand in walk:
-        origin = site_behind(operand)
-        if origin is None or origin.op.name in FED_OR_GRADIENTS:
+        origin = site_behind(operand) if evident else operand.origin
+        if not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS:
             continue
         if evident and operand.evident:
             return True
