@@ -167,6 +167,8 @@ def is_doubtful(log: Site, certainty: Certainty, here: Context) -> bool:
     if log.differentiated is not Differentiated.NO:
         return False
     x = log.value("x")
+    if logarithm_arguments.is_one_hot(x):
+        return here.only_compared(log, shown=True)
     goes_on = evidence.of_labels(x) or evidence.of_draws(x)
     if not (goes_on or logarithm_arguments.is_power_of_spectrum(x)) or here.only_compared(
         log, shown=True

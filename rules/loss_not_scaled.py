@@ -52,8 +52,8 @@ from tfnanlint.api import (
     Iterator,
     Site,
     frameworks,
-    made_here,
     rule,
+    site_behind,
     texts,
 )
 
@@ -64,7 +64,10 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         return
     if here.policy() != "mixed_float16" or texts.scales_loss(here.words_around(site)):
         return
-    if not made_here(site, "target") and here.holds_in_program(texts.scales_loss):
+    maker = site_behind(site.value("target"))
+    if maker is None and here.holds_in_program(texts.scales_loss):
+        return
+    if maker is not None and texts.scales_loss(here.words_around(maker)):
         return
     yield here.finding(
         site,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tfnanlint.dev import repository
 from tfnanlint.interp.engine import Engine
 from tfnanlint.program.module import Module
 from tfnanlint.project.index import Project
@@ -32,7 +33,7 @@ def judged(folder, **texts):
     "texts, dtype, read",
     [
         ({"a": NAMES, "b": SETS}, "float16", {"net.py", "b.py"}),
-        ({"a": COMPUTED, "b": INSIDE}, None, {"net.py"}),
+        ({"a": COMPUTED, "b": INSIDE}, None, {"net.py", "b.py"}),
         ({"a": NAMES}, None, {"net.py"}),
     ],
 )
@@ -66,3 +67,86 @@ def test_a_policy_that_is_written_out_in_a_function_is_read_from_the_tree(
     assert Engine().policy_of_program(module) == policy
     names = {other.source.path.rpartition("/")[2] for other in project.modules.values()}
     assert names == read
+
+
+SETTER = """import keras
+LOW = -1e9
+
+def begin(half=True):
+    {body}
+"""
+SETTING = "keras.mixed_precision.set_global_policy('mixed_float16')"
+
+
+@pytest.mark.parametrize(
+    ("body", "script", "dtype"),
+    [
+        (SETTING, "import setter\nsetter.begin()\nimport net\n", "float16"),
+        (
+            SETTING,
+            "import setter, net\ndef main():\n    setter.begin()\n\n"
+            "if __name__ == '__main__':\n    main()\n",
+            "float16",
+        ),
+        (SETTING, "import setter, net\n", None),
+        (SETTING, "import setter, net\nif net.fast:\n    setter.begin()\n", None),
+        (f"if half: {SETTING}", "import setter, net\nsetter.begin()\n", None),
+        (f"if not half: return\n    {SETTING}", "import setter, net\nsetter.begin()\n", None),
+        (SETTING, "import setter, net\nkept = setter.begin\n", None),
+    ],
+)
+def test_a_policy_that_a_function_sets(folder, body, script, dtype):
+    texts = {"net": NET, "setter": SETTER.format(body=body), "script": script}
+    assert judged(folder, **texts)[0] == dtype
+
+
+LAYERS = """
+import keras
+import tensorflow as tf
+from setter import LOW
+
+
+class Closing(keras.layers.Layer):
+    def call(self, scores, mask):
+        return tf.nn.softmax(scores + (1.0 - tf.cast(mask, scores.dtype)) * LOW)
+
+
+class Loop:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = model, optimizer
+
+
+class Quiet(Loop):
+    pass
+
+
+def energy(model, x):
+    return tf.reduce_sum(tf.square(model(x)))
+"""
+CALLS = """
+import setter
+setter.begin()
+import keras
+import net
+
+
+def network():
+    return keras.Sequential([keras.Input((8,)), keras.layers.Dense(64)])
+
+
+def run(x):
+    x = keras.Input((None, 16))
+    net.Closing()(x, keras.Input((None,), dtype="bool"))
+    for loop in (net.Loop(network(), None), net.Quiet(network(), None)):
+        print(net.energy(loop.model, x))
+"""
+
+
+def test_numbers_of_another_file_in_float16(folder):
+    texts = {"net": LAYERS, "setter": SETTER.format(body=SETTING), "script": CALLS}
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    codes = {
+        finding.code for finding in repository.findings(Source(str(folder / "net.py"), LAYERS))
+    }
+    assert codes == {"TFN601", "TFN604"}

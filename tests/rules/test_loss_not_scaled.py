@@ -15,6 +15,15 @@ keras.mixed_precision.set_global_policy("mixed_float16")
 opt = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.SGD(0.1))
 
 
+def error(net, x, y):
+    return tf.reduce_mean(tf.square(y - net(x)))
+
+
+def error_scaled(net, x, y):
+    loss_scale = 1024.0
+    return loss_scale * tf.reduce_mean(tf.square(y - net(x)))
+
+
 def scaled(net, x, y):
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.square(y - net(x)))
@@ -35,6 +44,9 @@ def step(net, x, y, loss_of):
     ("loss", "codes"),
     [
         ("tf.reduce_mean(tf.square(y - net(x)))", ["TFN603"]),
+        ("error(net, x, y)", ["TFN603"]),
+        ("error_scaled(net, x, y)", []),
+        ("opt.scale_loss(error(net, x, y))", []),
         ("loss_of(net, x, y)", []),  # it may be scaled where it is computed
     ],
 )

@@ -370,6 +370,15 @@ def _is_by_free_union(division: Site, divisor: Value, masks: Masks) -> bool:
     return division.given("x") and quantities.is_free_union(divisor, division.value("x"))
 
 
+def _is_by_both_areas(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is an overlap by the areas of both, `sum(a * b) / sum(a + b)`."""
+    return (
+        division.given("x")
+        and not is_raised(division.value("y"))
+        and quantities.is_by_both_areas(division)
+    )
+
+
 def is_relative_error(division: Site) -> bool:
     """Whether a quotient is the error of a prediction as a share of its label, `(y - p) / y`, as in
     a mean absolute percentage error: nothing keeps labels off 0.
@@ -395,6 +404,7 @@ _SUMS_THAT_VANISH: Final = (
     (_is_by_products_cut_off, "a sum of products that can all be 0"),
     (_is_by_union, "the union of two areas that can both be 0"),
     (_is_by_free_union, "the union of two areas, one of which can be any number"),
+    (_is_by_both_areas, "the sum of two areas that can both be 0"),
 )
 
 

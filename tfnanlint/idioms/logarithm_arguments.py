@@ -27,6 +27,7 @@ from tfnanlint.ops.traits import (
     LESS,
     MAKES_TENSOR,
     OF_ONE_SIGN,
+    ONE_HOTS,
     ONE_SIDED,
     SEGMENT_SUMS,
     SPECTRA,
@@ -146,6 +147,12 @@ def is_power_of_spectrum(x: Value) -> bool:
     if magnitude is not None and magnitude.op.name != "tf.abs":
         magnitude = made_by(widest(plain(magnitude.value("x"))), "tf.abs")
     return magnitude is not None and _is_of_spectrum(magnitude.value("x"))
+
+
+def is_one_hot(x: Value) -> bool:
+    """Whether a value is a code of classes as it is made: 0 in all places but one."""
+    code = made_by(plain(x), *ONE_HOTS)
+    return code is not None and x.lo == 0 and code.value("depth").lo > 1
 
 
 def _magnitude_op(x: Value) -> Site | None:

@@ -365,6 +365,20 @@ def summands(total: Site) -> list[Value]:
     return terms
 
 
+def areas_in(total: Site) -> list[Value]:
+    """What a sum adds up of each element, and of its squares: a and b of sum(a + b ** 2)."""
+    terms = [summands(total)[-1]]
+    areas: list[Value] = []
+    while terms and len(areas) < 4:
+        term = terms.pop()
+        added = made_by(term, "tf.add")
+        if added is None:
+            areas.append(power_of(term))
+        else:
+            terms += [plain(added.value(param)) for param in ("x", "y")]
+    return areas
+
+
 def sums(value: Value, depth: int = 4) -> list[Site]:
     """The sums and means that a value is made of by adding and scaling."""
     value = widest(plain(value))
@@ -444,6 +458,23 @@ def is_overlap(division: Site) -> bool:
             ]
         )
         >= 2
+    )
+
+
+def is_by_both_areas(division: Site) -> bool:
+    """Whether the sum of a product is divided by nothing but sums of both of its factors, or of
+    their squares, from which it may be taken off: Dice and Jaccard.
+    """
+    overlaps = [plain(total.value("x")) for total in sums(division.value("x"))]
+    multiplied = [plain(part) for overlap in overlaps for part in factors(overlap)]
+    areas = [
+        area
+        for total in sums(division.value("y"))
+        if not any(same(plain(total.value("x")), overlap) for overlap in overlaps)
+        for area in areas_in(total)
+    ]
+    return any(not same(areas[0], area) for area in areas) and all(
+        any(same(area, factor) for factor in multiplied) for area in areas
     )
 
 

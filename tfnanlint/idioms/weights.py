@@ -12,9 +12,9 @@ from tfnanlint.conventions.roles import is_weighted_layer
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.provenance import Walk
+from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import FED_OR_GRADIENTS, LAMBDAS, MATRIX_PRODUCTS, VARIABLES
+from tfnanlint.ops.traits import CHOICES, FED_OR_GRADIENTS, LAMBDAS, MATRIX_PRODUCTS, VARIABLES
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
 from tfnanlint.values.value import Note, Value
@@ -46,7 +46,7 @@ def has_weights(value: Value) -> bool:
     """
     walk = Walk(value, limit=_MAX_VALUES)
     for operand in walk:
-        origin = operand.origin
+        origin = site_behind(operand)
         if not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS:
             continue
         if operand.evident:
@@ -83,10 +83,19 @@ def learns(layer: Value) -> bool:
     return "kernel_initializer" in op.params or is_weighted_layer(name)
 
 
-def _is_data(value: Value) -> bool:
-    """Whether a value is picked from data or a gradient without computing."""
+def _is_data(value: Value, depth: int = 6) -> bool:
+    """Whether a value is picked from data or a gradient without computing, or chosen from such and
+    numbers.
+    """
     origin = plain(value).origin
-    return not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS
+    if not isinstance(origin, Site) or origin.op.name in FED_OR_GRADIENTS:
+        return True
+    if origin.op.name not in CHOICES or depth == 0:
+        return False
+    branches = [origin.value(param) for param in origin.op.refines[1:] if origin.given(param)]
+    return bool(branches) and all(
+        [branch.lo == branch.hi or _is_data(branch, depth - 1) for branch in branches]
+    )
 
 
 class _Lambdas:

@@ -43,7 +43,7 @@ from tfnanlint.program.scope import (
     Shared,
     adds,
 )
-from tfnanlint.syntax.nodes import default_text
+from tfnanlint.syntax.nodes import NOUGHT, default_text
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.tuples import FieldNames
 from tfnanlint.values.value import INF, NUMERIC_KINDS, Choice, Note, Value, number, unknown
@@ -339,7 +339,8 @@ def _handed_by_keras(
     if function.name != "__call__" or names[1:2] != [parameter.name]:
         return None
     if is_a(ev, "schedule", function.owner):
-        return Value(0.0, INF, dtype="int64", origin=note)  # a number of steps
+        note.default = NOUGHT  # a number of steps, which a training counts from 0
+        return Value(0.0, INF, dtype="int64", origin=note)
     return None
 
 

@@ -679,15 +679,18 @@ def _method_row(ev: Evaluator, node: ast.Call, point: Point) -> Site | None:
     earlier = ev.asked_for(row, node, point)
     if earlier is not None:
         return earlier
-    args, complete = callables.bind_op(row, row.name, node, ("self",))
-    args["self"] = node.func.value
+    name = f"method.{node.func.attr}"
+    is_operator = name in row.aliases and row.name != name
+    receiving = row.params_of(name)[0] if is_operator else "self"
+    args, complete = callables.bind_op(row, name if is_operator else row.name, node, (receiving,))
+    args[receiving] = node.func.value
     return Site(
         row,
         node,
         args,
         ev,
         complete=complete,
-        library="method",
+        library="operator" if is_operator else "method",
         point=point,
         source=point.module.source,
         name=row.name,

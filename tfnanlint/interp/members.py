@@ -56,6 +56,10 @@ def member(ev: Evaluator, owner: Value, attr: str) -> Value | None:
         return instance_member(ev, owner, attr)
     if isinstance(owner.obj, Namespace):
         return resolution.named(ev, canonical(f"{owner.obj.name}.{attr}"))
+    if owner.kind == "instance" and isinstance(owner.obj, Choice):
+        of_each = [member(ev, option, attr) for option in owner.obj.options]
+        held = [value for value in of_each if value is not None]
+        return ev.joined(held) if len(held) == len(of_each) else None
     # those without the name would have raised
     if owner.kind == "module" and isinstance(owner.obj, Choice):
         values = [

@@ -15,7 +15,7 @@ from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Point
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.syntax.source import Source, Unreadable
+from tfnanlint.syntax.source import Source, Unreadable, names_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import FLOATS, INF, NO_CONSTANT, Value, outward, rounded
 
@@ -109,6 +109,7 @@ class Precision:
         says it that imports the file: "" where none does, None where it cannot be told.
         """
         if module not in self._program_dtypes:
+            self._program_dtypes[module] = None  # while it is being found
             self._program_dtypes[module] = self._found_of_program(ev, module)
         return self._program_dtypes[module]
 
@@ -116,15 +117,14 @@ class Precision:
         if module.project is None or not module.project.half_setters(module.source.path):
             return ""
         own = self.policies(ev, module)
-        if not own and any([_set_when_called(data) for data in _setting(module).values()]):
+        if not own and any([_set_under_condition(data) for data in _setting(module).values()]):
             return None
         texts: set[str] = set()
         # what is written out comes first: nothing of it is computed, and it may tell already
         others = self._setters(module, written_out_first=True)
         for setter in [module] if own else others:
-            at_once = {one.value for one in setter.source.tree.body if isinstance(one, ast.Expr)}
             for text, call in self.policies(ev, setter):
-                if call not in at_once:
+                if not _always_runs(ev, call, setter):
                     return None
                 texts.add(text)
         return _computed_in(texts.pop()) if len(texts) == 1 else None
@@ -313,13 +313,42 @@ def _set_when_called(data: bytes) -> tuple[str, ...]:
     others come before them, which have to be computed. All files of its program ask, and to walk
     it for each of them costs more than to read its tree once.
     """
+    tree = _tree_of_setter(data)
+    return _written_out(tree, _calls_at_once(tree.body)) if tree is not None else ()
+
+
+@lru_cache(maxsize=1024)
+def _set_under_condition(data: bytes) -> tuple[str, ...]:
+    """The policies that a file writes out and sets neither at once nor as a statement of one of its
+    functions.
+    """
+    tree = _tree_of_setter(data)
+    if tree is None:
+        return ()
+    functions = [node for node in nodes_in(tree) if isinstance(node, ast.FunctionDef)]
+    at_once = _calls_at_once([*tree.body, *(one for node in functions for one in node.body)])
+    return _written_out(tree, at_once)
+
+
+def _tree_of_setter(data: bytes) -> ast.Module | None:
+    """The tree of a file that writes a policy out."""
     if not any([call in data for call in _WRITTEN_OUT]):
-        return ()
+        return None
     try:
-        tree = Source.from_bytes("", data).tree
+        return Source.from_bytes("", data).tree
     except Unreadable:
-        return ()
-    at_once = {statement.value for statement in tree.body if isinstance(statement, ast.Expr)}
+        return None
+
+
+def _calls_at_once(body: list[ast.stmt]) -> set[ast.expr]:
+    """The calls that are statements of a block."""
+    return {statement.value for statement in body if isinstance(statement, ast.Expr)}
+
+
+def _written_out(tree: ast.Module, at_once: set[ast.expr]) -> tuple[str, ...]:
+    """The policies that a tree writes out and sets, up to the first that is computed, or is set by
+    a call `at_once`.
+    """
     calls = [node for node in nodes_in(tree) if isinstance(node, ast.Call)]
     texts: list[str] = []
     for name in POLICY_SETTERS:
@@ -332,6 +361,40 @@ def _set_when_called(data: bytes) -> tuple[str, ...]:
                 return tuple(texts)
             texts.append(text)
     return tuple(texts)
+
+
+def _always_runs(ev: Evaluator, call: ast.Call, module: Module, depth: int = 3) -> bool:
+    """Whether a program with a file runs a call whatever happens: a statement of the file, or of a
+    function that such a statement calls.
+    """
+    if _is_statement(call, module.source.tree.body):
+        return True
+    calls = module.calls_to(leaf(call.func), ev)
+    function = next((point.scope.function for one, point in calls if one is call), None)
+    if (
+        depth == 0
+        or function is None
+        or not _is_statement(call, getattr(function.node, "body", []))
+    ):
+        return False
+    return any(
+        [
+            _always_runs(ev, outer, point.module, depth - 1)
+            for outer, point in ev.call_sites(function)
+        ]
+    )
+
+
+def _is_statement(call: ast.Call, body: Any) -> bool:
+    """Whether a call is a statement of a body that nothing before it may leave."""
+    for statement in body if isinstance(body, list) else ():
+        if isinstance(statement, ast.Expr) and statement.value is call:
+            return True
+        if isinstance(statement, ast.If) and "__name__" in names_in(statement.test):
+            return _is_statement(call, statement.body)
+        if any([isinstance(inner, ast.Return) for inner in nodes_in(statement)]):
+            return False
+    return False
 
 
 def _handed_to_keras(init: ast.AST) -> ast.expr | None:

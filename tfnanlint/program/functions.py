@@ -325,6 +325,11 @@ class Instance:
         self.given: dict[str, Binding | None] = {}
         self.replaced: dict[str, Binding] = {}
 
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """What objects share that one call makes, each time it is looked at; not with a copy."""
+        return (id(self),) if self.replaced else (id(self.cls), id(self.node))
+
 
 class Parent:
     """`super()` in a method of `cls`: what `instance` has from the bases of the class."""

@@ -569,7 +569,7 @@ def renewed(old: tuple, elements: Iterable[Value]) -> tuple:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The object of a value that is one of several functions, layers or modules:
+    """The object of a value that is one of several functions, layers, objects or modules:
     `act = tf.tanh if flag else tf.sigmoid`.
     """
 
@@ -587,8 +587,10 @@ class Namespace:
 
 NUMERIC_KINDS: Final = frozenset(("tensor", "number", "array", "unknown", "shape"))
 _CALLABLE: Final = frozenset(("function", "layer", "model"))
+_OBJECTS: Final = _CALLABLE | {"instance"}
 # of one Sequential model with different layers, for each branch that adds one doubles them
 MAX_OPTIONS: Final = 8
+_MAX_INSTANCES: Final = 4  # what each of them is asked for takes as many steps again
 
 
 def join(values: list[Value]) -> Value:
@@ -689,6 +691,16 @@ def _either_dtype(values: list[Value]) -> str | None:
     return MIXED if MIXED in dtypes or others and not WHOLE.isdisjoint(dtypes) else None
 
 
+def _identity(obj: Any) -> Any:
+    """What tells objects apart: of an object of a class of the program the call that makes it."""
+    return getattr(obj, "identity", id(obj))
+
+
+def _is_one_object(value: Value) -> bool:
+    """Whether a value is a function, a layer or another object, or one of several."""
+    return value.obj is not None and (value.kind in _OBJECTS or isinstance(value.obj, Choice))
+
+
 def _joined_object(values: list[Value]) -> Any:
     """The object they share; of several functions the choice, of tuples and dicts what each place
     may hold.
@@ -701,13 +713,15 @@ def _joined_object(values: list[Value]) -> Any:
     else:
         return first
     modules = all(isinstance(obj, (Namespace, Choice)) for obj in objects)
-    if modules or all(v.kind in _CALLABLE and v.obj is not None for v in values):
+    if modules or all(_is_one_object(v) for v in values):
         options = (
             option
             for v in values
             for option in (v.obj.options if isinstance(v.obj, Choice) else (v,))
         )
-        choice = Choice(tuple({id(option.obj): option for option in options}.values()))
+        choice = Choice(tuple({_identity(option.obj): option for option in options}.values()))
+        if all(v.kind == "instance" for v in values) and len(choice.options) > _MAX_INSTANCES:
+            return None
         return choice if len(choice.options) <= MAX_OPTIONS else unseen(choice) or choice
     if all(
         isinstance(obj, tuple)
@@ -866,8 +880,8 @@ def _covers_object(old: Value, new: Value) -> bool:
         return unseen(new.obj) is old.obj
     if isinstance(old.obj, Choice):
         return {
-            id(v.obj) for v in (new.obj.options if isinstance(new.obj, Choice) else (new,))
-        } <= {id(v.obj) for v in old.obj.options}
+            _identity(v.obj) for v in (new.obj.options if isinstance(new.obj, Choice) else (new,))
+        } <= {_identity(v.obj) for v in old.obj.options}
     if isinstance(old.obj, tuple) and isinstance(new.obj, tuple) and len(old.obj) == len(new.obj):
         return all(covers(before, after) for before, after in zip(old.obj, new.obj))
     if isinstance(old.obj, dict) and isinstance(new.obj, dict) and old.obj.keys() == new.obj.keys():

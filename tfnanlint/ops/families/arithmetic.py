@@ -10,19 +10,28 @@ from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.values.value import Value
 
+
+def _reflected(operator: str) -> dict[str, tuple[str, ...]]:
+    """The order of parameters of the method that Python calls on the right operand."""
+    return {f"method.__r{operator}__": ("y", "x")}
+
+
 op(
     "tf.add",
-    "operator.add operator.iadd tf.math.add ops.add tnp.add np.add raw.AddV2 raw.Add",
+    "operator.add operator.iadd method.__add__ method.__radd__ tf.math.add"
+    " ops.add tnp.add np.add raw.AddV2 raw.Add",
     "x y name",
     t.binary(t.add),
+    positions=_reflected("add"),
     reference="tf.add(x, y)",
 )
 op(
     "tf.subtract",
-    "operator.sub operator.isub"
+    "operator.sub operator.isub method.__sub__ method.__rsub__"
     " tf.math.subtract tf.sub ops.subtract tnp.subtract np.subtract raw.Sub",
     "x y name",
     t.binary(t.subtract),
+    positions=_reflected("sub"),
     reference="tf.subtract(x, y)",
 )
 _multiplied = t.binary(t.multiply)
@@ -52,10 +61,11 @@ def _multiply(site: Site) -> Value:
 
 op(
     "tf.multiply",
-    "operator.mul operator.imul"
+    "operator.mul operator.imul method.__mul__ method.__rmul__"
     " tf.math.multiply tf.mul ops.multiply tnp.multiply np.multiply raw.Mul",
     "x y name",
     _multiply,
+    positions=_reflected("mul"),
     reference="tf.multiply(x, y)",
 )
 # What `/` makes of integers; tf.div of TensorFlow 1 leaves them integers.
@@ -79,11 +89,12 @@ def _divide(site: Site) -> Value:
 
 op(
     "tf.divide",
-    "operator.truediv operator.itruediv"
+    "operator.truediv operator.itruediv method.__truediv__ method.__rtruediv__"
     " tf.math.divide tf.truediv tf.math.truediv tf.div tf.realdiv tf.RealDiv ops.divide"
     " ops.true_divide tnp.divide tnp.true_divide np.divide np.true_divide raw.RealDiv raw.Div",
     "x y name",
     _divide,
+    positions=_reflected("truediv"),
     needs={"y": "nonzero"},
     masked="all",
     reference="tf.divide(x, y)",
@@ -91,7 +102,8 @@ op(
 )
 op(
     "tf.negative",
-    "operator.neg tf.math.negative tf.neg ops.negative tnp.negative np.negative raw.Neg",
+    "operator.neg method.__neg__ tf.math.negative tf.neg ops.negative tnp.negative np.negative"
+    " raw.Neg",
     "x name",
     t.unary(t.negative),
     reference="tf.negative(x)",

@@ -269,7 +269,8 @@ row(
     ops="power",
     np="power float_power",
     raw="Pow",
-    more="K.pow operator.pow operator.ipow",
+    more="K.pow operator.pow operator.ipow method.__pow__ method.__rpow__",
+    positions={"method.__rpow__": ("y", "x")},
     needs={"x": "positive, or the exponent an integer"},
     masked="all",
     gradient="infinite at 0 for exponents below 1",
@@ -309,7 +310,7 @@ row(
     ops="abs absolute fabs",
     np="abs absolute fabs",
     raw="Abs ComplexAbs",
-    more="K.abs builtins.abs operator.abs",
+    more="K.abs builtins.abs operator.abs method.__abs__",
 )
 row("sign", t.unary(c.sign), reaches=(-1.0, 0.0, 1.0), more="K.sign")
 row("floor", t.unary(c.floor), promotes="floats")

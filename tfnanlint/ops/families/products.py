@@ -116,12 +116,13 @@ def _has_unit_columns(site: Site) -> bool:
 
 op(
     "tf.matmul",
-    "operator.matmul"
+    "operator.matmul method.__matmul__ method.__rmatmul__"
     " tf.linalg.matmul K.dot K.batch_dot ops.matmul ops.dot tnp.matmul tnp.dot np.matmul np.dot"
     " raw.MatMul raw.BatchMatMul raw.BatchMatMulV2 tf.sparse.sparse_dense_matmul"
     " tf.sparse_tensor_dense_matmul tf.sparse_matmul",
     "x y transpose_a transpose_b adjoint_a adjoint_b name",
     _matmul,
+    positions={"method.__rmatmul__": ("y", "x")},
     reference="tf.matmul(x[..., None, :], y[..., None])",
 )
 op(

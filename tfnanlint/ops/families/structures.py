@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tfnanlint.ops.families.arrays import each_passed
+from tfnanlint.ops.families.arrays import each_passed, passed
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import op
 from tfnanlint.ops.transfer.promotion import handed_on
@@ -18,14 +18,19 @@ from tfnanlint.values.value import (
     Many,
     Note,
     Value,
+    covers,
+    join,
     number,
     renewed,
     unknown,
+    widen,
 )
 
 _STRUCTURES: Final = "takes lists and dicts; fixtures/flow/structures.py"
 _DEPTH: Final = 4  # of lists in lists
+_ARRAYS: Final = ("tensor", "array")
 _MANY: Final = 64  # elements that are gone through one by one
+_ROUNDS: Final = 5  # the first as it comes; when it is widened a bound moves to 0 and to infinity
 _NAMES: Final = "x second third fourth"
 
 
@@ -153,6 +158,8 @@ def _batch(site: Site) -> Value:
 def _reduced(site: Site) -> Value:
     """A function of all elements of a list, from the left."""
     whole = site.value("x").obj
+    if isinstance(whole, Many) and site.complete and whole.element.kind in _ARRAYS:
+        return _reduced_many(site, whole.element)
     if not isinstance(whole, tuple) or len(whole) > _MANY or not site.complete:
         return unknown()
     items = [*([site.value("initial")] if site.given("initial") else []), *whole]
@@ -162,6 +169,22 @@ def _reduced(site: Site) -> Value:
     for item in items[1:]:
         result = site.apply(site.value("function"), result, item)
     return result
+
+
+def _reduced_many(site: Site, element: Value) -> Value:
+    """A function of all elements of a list of unknown length: what holds for the first, and for
+    each result if it holds for the one before.
+    """
+    result = site.value("initial") if site.given("initial") else passed(element)
+    for turn in range(_ROUNDS):
+        step = site.apply(site.value("function"), passed(result), passed(element))
+        if step.kind not in _ARRAYS:
+            return unknown()
+        every = join([result, step])
+        if covers(result, every):
+            return passed(result)
+        result = widen(result, every) if turn else every
+    return unknown()
 
 
 op(
