@@ -134,7 +134,7 @@ def ratio(n, x):
 SCALED = """class Attention(tf.keras.layers.Layer):
     def __init__(self, width):
         super().__init__()
-        self.size = width // 8
+        self.size = width / 8
 
     def call(self, x):
         return tf.matmul(x, x, transpose_b=True) / tf.sqrt(self.size ** {power})

@@ -377,7 +377,8 @@ class Gradients:
             or known is Differentiated.YES
             and self._own_method(function)
         ):
-            known = self._from_callers(function)
+            called = self._from_callers(function)
+            known = called if called is not Differentiated.UNKNOWN else known
         elif known is Differentiated.NO and function.name in self._roles.metrics:
             called = self._from_callers(function)  # a part of the loss may be shown, too
             known = called if called is Differentiated.YES else known

@@ -49,6 +49,7 @@ REASONS: Final = {
 }
 
 _DEPTH: Final = 12
+_SPREADS: Final = ("method.std", *DEVIATIONS)
 _FACTORS: Final = (("x", "y"), ("y", "x"))
 _PARTS: Final = ("x", "y", "real", "imag")
 
@@ -213,7 +214,7 @@ def _is_spread(value: Value) -> bool:
         return all([_is_spread(option) for option in note.options])
     if isinstance(note, Note) and isinstance(note.parent, (Note, Site)) and note.index is None:
         return _is_spread(Value(origin=note.parent))
-    return isinstance(note, Site) and note.op.name in ("method.std", *DEVIATIONS)
+    return isinstance(note, Site) and note.op.name in _SPREADS
 
 
 def _differ(x: Value, y: Value, whole: bool, depth: int) -> bool:

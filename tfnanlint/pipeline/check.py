@@ -307,14 +307,12 @@ def _rests_on_cut(finding: Finding, source: PartialSource) -> bool:
 
 def _most_specific(findings: list[Finding], policy: Policy) -> list[Finding]:
     """Drop each finding in whose place one of a rule stands that replaces its rule there, also if
-    that one shows only in modes that are not used, or is withheld because nothing says that a
-    gradient is taken. One that is withheld as often harmless replaces nothing.
+    that one shows only in modes that are not used, or is withheld.
     """
     replaced = {
         (code, span)
         for finding in findings
         if policy.graded(finding) and finding.code in policy.known
-        if not (finding.doubtful and policy.withholds(finding))
         for code in policy.known[finding.code].over
         for span in (finding.span, *finding.data.get("covers", ()))
     }
