@@ -342,3 +342,16 @@ def test_what_a_lesson_gives_a_gradient_stays(decorator, name, offered):
 @pytest.mark.parametrize(("name", "offered"), [("sigmoid", False), ("tanh", True)])
 def test_no_floor_under_the_distance_of_labels_from_a_sigmoid(name, offered):
     assert bool(first(DISTANCE.format(name=name), "TFN101").fixes) is offered
+
+
+ATTENTION = """def attend(scores, ids):
+    padding = tf.fill(tf.shape(scores), float("-inf"))
+    return tf.nn.softmax(tf.where(tf.equal(ids, 0), padding, scores))
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "offered"), [("", True), ("ids = tf.placeholder(tf.int32)\n", False)]
+)
+def test_where_of_tensorflow_1_takes_no_number_beside_a_tensor(before, offered):
+    assert bool(first(before + ATTENTION, "TFN506").fixes) is offered

@@ -3,7 +3,7 @@
 A rule names the kind on which a finding rests. Readers judged findings of the kind on applications
 for which nothing had been tuned; below `LEAST` they are notes, until a fact tells the right ones
 from the wrong ones. The numbers are those of the samples `unread` to `unread10` and
-`kinds1` in `benchmarks/verdicts/findings.tsv`. A kind that only one repository shows is none.
+`unread_kinds` in `benchmarks/verdicts/findings.tsv`. A kind that only one repository shows is none.
 """
 
 from __future__ import annotations

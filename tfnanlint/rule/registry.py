@@ -840,6 +840,8 @@ class Context:
         """Whether tf.where, as it would be written at a site, takes arguments of several shapes:
         that of TensorFlow 1 does not.
         """
+        if self.speller.only_first_version:
+            return False
         local = self.speller.spell(Use("tf.where", 3), site).text.partition(".")[0]
         paths = [
             path for one in self.speller.imports(site) if one.local == local for path in one.paths
