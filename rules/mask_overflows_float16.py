@@ -61,8 +61,7 @@ POLICIES = ("mixed_float16", "float16")
 )
 def check(module: object, here: Context) -> Iterator[Finding]:
     rows = here.source.rows_where(texts.writes_large_number)
-    names = named(map(here.source.code_on, rows)) | float16_masks.held_elsewhere(here.source.tree)
-    for site in here.applications(rows, names):
+    for site in here.applications(rows, named(map(here.source.code_on, rows))):
         if site.op.name == "tf.where":
             yield from chosen(site, here)
         elif site.op.name in traits.LINEAR:
@@ -135,8 +134,6 @@ def grade(site: Site, x: Value, here: Context) -> Certainty | None:
     """
     if x.dtype is not None:
         return Certainty.MUST if x.dtype == "float16" else None
-    if here.draft:
-        return Certainty.MUST  # callers in other files may say it
     if (
         site.op.name == "tf.where"
         or not here.numeric(x)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tfnanlint.dev import repository
 from tfnanlint.interp.engine import Engine
 from tfnanlint.program.module import Module
 from tfnanlint.project.index import Project
@@ -98,55 +97,3 @@ SETTING = "keras.mixed_precision.set_global_policy('mixed_float16')"
 def test_a_policy_that_a_function_sets(folder, body, script, dtype):
     texts = {"net": NET, "setter": SETTER.format(body=body), "script": script}
     assert judged(folder, **texts)[0] == dtype
-
-
-LAYERS = """
-import keras
-import tensorflow as tf
-from setter import LOW
-
-
-class Closing(keras.layers.Layer):
-    def call(self, scores, mask):
-        return tf.nn.softmax(scores + (1.0 - tf.cast(mask, scores.dtype)) * LOW)
-
-
-class Loop:
-    def __init__(self, model, optimizer):
-        self.model, self.optimizer = model, optimizer
-
-
-class Quiet(Loop):
-    pass
-
-
-def energy(model, x):
-    return tf.reduce_sum(tf.square(model(x)))
-"""
-CALLS = """
-import setter
-setter.begin()
-import keras
-import net
-
-
-def network():
-    return keras.Sequential([keras.Input((8,)), keras.layers.Dense(64)])
-
-
-def run(x):
-    x = keras.Input((None, 16))
-    net.Closing()(x, keras.Input((None,), dtype="bool"))
-    for loop in (net.Loop(network(), None), net.Quiet(network(), None)):
-        print(net.energy(loop.model, x))
-"""
-
-
-def test_numbers_of_another_file_in_float16(folder):
-    texts = {"net": LAYERS, "setter": SETTER.format(body=SETTING), "script": CALLS}
-    for name, text in texts.items():
-        (folder / f"{name}.py").write_text(text)
-    codes = {
-        finding.code for finding in repository.findings(Source(str(folder / "net.py"), LAYERS))
-    }
-    assert codes == {"TFN601", "TFN604"}

@@ -342,8 +342,10 @@ class Containers:
             if isinstance(whole.obj, tuple):
                 return whole.obj[index] if -len(whole.obj) <= index < len(whole.obj) else unknown()
             return self.iterated(ev, whole)
-        if whole.kind in ("tensor", "number") and whole.known:  # a number: the sizes of axes
-            return another(whole, kind=whole.kind)
+        if whole.kind == "tensor" and whole.known:
+            return another(whole, kind="tensor")
+        if whole.kind == "number" and whole.known:  # the size of one axis
+            return element_of(whole, "number")
         if made_by(whole, *READERS) is not None:  # one of the columns that are read
             return unknown(origin=Note("", parent=whole.origin, index=index))
         return unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)

@@ -60,22 +60,3 @@ def _mask_subtracted_from_one(product: Site, param: str) -> ast.expr | None:
     minuend = difference.value("x")
     is_complement = minuend.exact and minuend.const in (1, 1.0)
     return difference.args["y"] if is_written_here and is_complement else None
-
-
-def held_elsewhere(tree: ast.Module) -> set[str]:
-    """The names of operands whose numbers an object or another file may hold: `x * config.low`."""
-    nodes = [*ast.walk(tree)]
-    imported = {
-        alias.asname or alias.name
-        for node in nodes
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    operands = [
-        operand
-        for node in nodes
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult))
-        for operand in (node.left, node.right)
-    ]
-    names = {one.id for one in operands if isinstance(one, ast.Name)} & imported
-    return names | {one.attr for one in operands if isinstance(one, ast.Attribute)}

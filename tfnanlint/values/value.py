@@ -590,7 +590,7 @@ _CALLABLE: Final = frozenset(("function", "layer", "model"))
 _OBJECTS: Final = _CALLABLE | {"instance"}
 # of one Sequential model with different layers, for each branch that adds one doubles them
 MAX_OPTIONS: Final = 8
-_MAX_INSTANCES: Final = 4  # what each of them is asked for takes as many steps again
+_MAX_INSTANCES: Final = 2  # what each of them is asked for takes as many steps again
 
 
 def join(values: list[Value]) -> Value:
