@@ -78,7 +78,7 @@ class Gradients:
         self._found_in_own_gradients: set[ast.AST] | None = None
         self._found_watched: tuple[frozenset[int], frozenset[Site]] | None = None
         self._found_handing: bool | None = None
-        self._found_askers: list[Gradients] | None = None
+        self._found_askers: list[Gradients] | None = None  # not itself: nothing would free it
         self.module = module
         self.interpreter = interpreter
         self.abroad = abroad
@@ -208,8 +208,8 @@ class Gradients:
                 for module in modules_with(name, self.module)[0] or ()
                 if module is not self.module
             )
-            self._found_askers = [self, *map(self._beside, others)]
-        return self._found_askers
+            self._found_askers = [*map(self._beside, others)]
+        return [self, *self._found_askers]
 
     def _find_watched(self) -> tuple[frozenset[int], frozenset[Site]]:
         """The tokens of what is handed to `tape.watch` and to `tf.gradients(y, x)`, one by one
