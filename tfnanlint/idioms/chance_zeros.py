@@ -18,14 +18,15 @@ from tfnanlint.idioms.derivatives import TAKERS
 from tfnanlint.idioms.layer_outputs import free_layer
 from tfnanlint.idioms.loss_pairs import unfolded
 from tfnanlint.idioms.moments import squared
-from tfnanlint.idioms.nowhere_flat import is_nowhere_flat
+from tfnanlint.idioms.nowhere_flat import elements, is_nowhere_flat
 from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL
 from tfnanlint.ops.models.variables import starts_at_zero
 from tfnanlint.ops.provenance import behind
-from tfnanlint.ops.site import Site, made_by, part_of, same
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, part_of, same
 from tfnanlint.ops.traits import (
     ADDITIONS,
     DEVIATIONS,
+    DEVIATIONS_OF_DATA,
     DIFFERENCE_SQUARES,
     LOSS_OF_SQUARES,
     NORMS,
@@ -49,8 +50,6 @@ REASONS: Final = {
 }
 
 _DEPTH: Final = 12
-_SPREADS: Final = ("method.std", *DEVIATIONS)
-_FACTORS: Final = (("x", "y"), ("y", "x"))
 _PARTS: Final = ("x", "y", "real", "imag")
 
 
@@ -101,7 +100,7 @@ def _of_squares(radicand: Value) -> _Elements | _Pair | None:
     """The elements whose squares a sum or mean adds up."""
     total = made_by(plain(radicand), *TOTALS)
     inner = plain(radicand if total is None else total.value(total.op.main or "x"))
-    loss = _loss_of_squares(inner)
+    loss = made_by(inner, *LOSS_OF_SQUARES)
     if loss is not None:
         is_mean = total is not None and not total.given("axis") or loss.library == "layer"
         return _pair(loss) if is_mean else None
@@ -114,12 +113,6 @@ def _of_squares(radicand: Value) -> _Elements | _Pair | None:
     if square is None:
         return None
     return _Elements(square.value("x"), not total.given("axis"))
-
-
-def _loss_of_squares(value: Value) -> Site | None:
-    """The application of a loss of squared errors that gives a value."""
-    site = made_by(value, *LOSS_OF_SQUARES)
-    return site
 
 
 def _pair(loss: Site) -> _Pair | None:
@@ -180,9 +173,9 @@ def _kind_of_model(call: Site, whole: bool, depth: int) -> str:
 
 def _kind_of_product(product: Site, whole: bool, depth: int) -> str:
     """The same for a product, of which the other factor is no mask."""
-    for param, factor in _FACTORS:
-        kind = _kind(product.value(param), whole, depth - 1)
-        if kind and _is_no_mask(product.value(factor), whole, depth - 1):
+    for factor, beside in both_orders(product):
+        kind = _kind(factor, whole, depth - 1)
+        if kind and _is_no_mask(beside, whole, depth - 1):
             return kind
     return ""
 
@@ -199,7 +192,7 @@ def _is_no_mask(factor: Value, whole: bool, depth: int) -> bool:
     if isinstance(site, Site) and site.op.name in VARIABLES:
         return not starts_at_zero(site.value(site.op.starts)) and not site.given("trainable")
     if isinstance(site, Site) and site.op.name == "tf.multiply":
-        return all([_is_no_mask(site.value(param), whole, depth - 1) for param in ("x", "y")])
+        return all([_is_no_mask(part, whole, depth - 1) for part in operands(site)])
     if isinstance(site, Site) and site.op.name == "tf.complex":
         return any([part.exact and part.lo != 0 for part in _operands(site)])
     return bool(_kind(factor, whole, depth))
@@ -214,7 +207,7 @@ def _is_spread(value: Value) -> bool:
         return all([_is_spread(option) for option in note.options])
     if isinstance(note, Note) and isinstance(note.parent, (Note, Site)) and note.index is None:
         return _is_spread(Value(origin=note.parent))
-    return isinstance(note, Site) and note.op.name in _SPREADS
+    return isinstance(note, Site) and note.op.name in DEVIATIONS_OF_DATA
 
 
 def _differ(x: Value, y: Value, whole: bool, depth: int) -> bool:
@@ -249,10 +242,9 @@ def _is_predicted(value: Value) -> bool:
     labels, or a model predicts it; perhaps scaled.
     """
     value = plain(value)
-    product = made_by(value, "tf.multiply")
-    for param, factor in _FACTORS if product is not None else ():
-        if product is not None and _is_spread(product.value(factor)):
-            return _is_predicted(product.value(param))
+    for scaled, factor in both_orders(made_by(value, "tf.multiply")):
+        if _is_spread(factor):
+            return _is_predicted(scaled)
     note = value.origin
     while isinstance(note, Note):
         if note.outer and not note.parameter:
@@ -265,10 +257,4 @@ def _operands(site: Site) -> Iterable[Value]:
     """What an op is given, that of lists one by one."""
     params = [site.op.passes] if site.op.passes else [p for p in _PARTS if site.given(p)]
     params = params or [site.op.main or "x"]
-    values = [site.value(param) for param in params]
-    return [
-        inner
-        for value in values
-        for inner in (value.obj if isinstance(value.obj, tuple) else (value,))
-        if isinstance(inner, Value)
-    ]
+    return elements([site.value(param) for param in params])

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Final
 
+from tfnanlint.ops.frameworks import GRAPH_RUNS
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import PLACEHOLDERS
@@ -18,8 +18,6 @@ from tfnanlint.values.value import Value
 
 Calls = Callable[[str], list[tuple[ast.Call, Point]]]
 
-_RUNS: Final = ("run", "eval")
-
 
 def fed(value: Value, calls: Calls, ev: Evaluator) -> list[Value]:
     """What each run of a file feeds to a placeholder; [] for what is no placeholder, and where the
@@ -29,7 +27,7 @@ def fed(value: Value, calls: Calls, ev: Evaluator) -> list[Value]:
     if placeholder is None or placeholder.op.name not in PLACEHOLDERS:
         return []
     values: list[Value] = []
-    for name in _RUNS:
+    for name in GRAPH_RUNS:
         for call, point in calls(name):
             handed = _feed(call)
             items = _items(handed, point) if handed is not None else []

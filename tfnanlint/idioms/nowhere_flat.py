@@ -41,8 +41,8 @@ def is_nowhere_flat(gradient: Site) -> bool:
     it is flat.
     """
     target, sources = (gradient.value(param) for param in TAKERS[gradient.op.name])
-    inputs = _elements([sources])
-    return _all([_rises(part, inputs, _DEPTH) for part in _elements([target])]) is True
+    inputs = elements([sources])
+    return _all([_rises(part, inputs, _DEPTH) for part in elements([target])]) is True
 
 
 def _all(ways: Iterable[bool | None]) -> bool | None:
@@ -86,12 +86,12 @@ def _of_site(site: Site, inner: Callable[[Value], bool | None], depth: int) -> b
     if name in LAMBDAS:
         return inner(site.values["computed"]) if "computed" in site.values else None
     if site.library == "layer":
-        return _of_layer(site.value("layer"), _elements([site.value("input")]), inner, depth)
+        return _of_layer(site.value("layer"), elements([site.value("input")]), inner, depth)
     if name in VARIABLES or name in MADE_OF_SHAPES or is_random(name) or name in PLACEHOLDERS:
         return False
     if site.op.passes:
         return inner(site.value(site.op.passes))
-    operands = _elements(site.value(param) for param in site.args if param not in SETTINGS)
+    operands = elements(site.value(param) for param in site.args if param not in SETTINGS)
     if name in NOWHERE_FLAT:
         return _all([inner(operand) for operand in operands])
     if name in NOWHERE_FLAT_FUNCTIONS and has_sloped_activation(site):
@@ -124,8 +124,8 @@ def _is_sloped(layer: Value, depth: int) -> bool:
 def _is_sloped_model(model: Site, depth: int) -> bool:
     if depth <= 0 or not (model.given("inputs") and model.given("outputs")):
         return False
-    inputs = _elements([model.value("inputs")])
-    outputs = _elements([model.value("outputs")])
+    inputs = elements([model.value("inputs")])
+    outputs = elements([model.value("outputs")])
     return _all([_rises(output, inputs, depth - 1) for output in outputs]) is True
 
 
@@ -150,7 +150,7 @@ def _is_sloped_activation(activation: Value) -> bool:
     return is_named and name.rpartition(".")[2].lower().replace("_", "") in SLOPED_ACTIVATIONS
 
 
-def _elements(values: Iterable[Value]) -> list[Value]:
+def elements(values: Iterable[Value]) -> list[Value]:
     """Values, those of lists and tuples one by one."""
     return [
         inner

@@ -156,6 +156,8 @@ TAPE_METHODS: Final = frozenset("watch stop_recording reset watched_variables".s
 WEIGHT_UPDATES: Final = frozenset(("apply_gradients", "assign_sub"))
 # How a file trains a model.
 TRAINING_METHODS: Final = ("fit", "fit_generator", "train_on_batch", "compile")
+# Methods of a session and of a tensor that compute what a graph holds, from what they are fed.
+GRAPH_RUNS: Final = ("run", "eval")
 # Calls of programs for TensorFlow 1: the second version has none of them as they are.
 SESSION_CALLS: Final = ("placeholder", "Session", "get_variable", "variable_scope")
 # Calls of a program that trains, or is tried out, in the file.

@@ -104,6 +104,8 @@ SQUARE_ROOTS: Final = ("tf.sqrt", "K.sqrt")
 WRITTEN_ROOTS: Final = (*SQUARE_ROOTS, "tf.math.rsqrt")
 NORMS: Final = ("tf.norm", "tf.math.reduce_euclidean_norm")
 DEVIATIONS: Final = ("tf.math.reduce_std",)
+# The same of arrays and tables: `data.std()`.
+DEVIATIONS_OF_DATA: Final = ("method.std", *DEVIATIONS)
 ROOTS: Final = (*SQUARE_ROOTS, *NORMS, *DEVIATIONS)
 # A product of two norms, or the root of a product of two sums of squares.
 NORM_PRODUCTS: Final = ("tf.multiply", "tf.matmul", "tf.sqrt")
