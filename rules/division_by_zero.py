@@ -99,7 +99,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if shown is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
-    if certainty is Certainty.MAY and is_kept_away(division, param, here):
+    if certainty is Certainty.MAY and here.asserted(division, param):
         return
     unsure = certainty is Certainty.MAY and not here.draft
     if unsure and shown.by_bounds and divisors.is_rarely_zero(division, divisor):
@@ -118,15 +118,6 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
         kind=weakness_of_divisor(division, divisor, here.interpreter, here.around),
     )
-
-
-def is_kept_away(division: Site, param: str, here: Context) -> bool:
-    """Whether the file asserts that a divisor is not 0, or the first step of any training would
-    have shown that it is.
-    """
-    if here.asserted(division, param):
-        return True
-    return param == "y" and divisors.is_same_in_each_step(division, here.around)
 
 
 def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
@@ -155,10 +146,7 @@ def is_doubtful(
     """Whether a quotient is of a kind that is mostly harmless, as the page says."""
     if here.only_compared(division, shown=True) or decides(division, here.interpreter):
         return True
-    if here.tested_for_nan(division):
-        return True
-    unknown = division.differentiated is Differentiated.UNKNOWN
-    return unknown and shown.by_bounds and divisors.is_spread_of_whole(divisor)
+    return here.tested_for_nan(division)
 
 
 def is_inside(root: Site, division: Site, here: Context) -> bool:

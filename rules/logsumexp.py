@@ -55,7 +55,6 @@ from tfnanlint.api import (
     rule,
     same,
     shifted_by_maximum,
-    shifted_together,
     tame,
     total_with_epsilon,
 )
@@ -154,7 +153,7 @@ def unshifted(
 def check_written_out(log: Site, here: Context) -> Iterator[Finding]:
     """Two exponentials or more with `+` between them."""
     exponentials = added_exponentials(log.value("x"))
-    if len(exponentials) < 2 or shifted_together(exponentials):
+    if len(exponentials) < 2:
         return
     exponents = [exp.value("x") for exp in exponentials]
     if all([cannot_overflow(x) or shifted_by_maximum(x) or on_a_grid(x) for x in exponents]):

@@ -46,7 +46,6 @@ from tfnanlint.api import (
     quotients,
     repairs,
     rule,
-    runs_on_rows,
     traits,
 )
 
@@ -110,9 +109,7 @@ def reduction_of(norm: Site, here: Context) -> Site | None:
 def of_everything(norm: Site, here: Context) -> bool:
     """Whether the norm is one of a whole tensor, and not of a row."""
     reduction = reduction_of(norm, here)
-    if reduction is None or reduction.const("axis", None) is not None:
-        return False
-    return not runs_on_rows(norm)
+    return reduction is not None and reduction.const("axis", None) is None
 
 
 def norm_of(quotient: Site, param: str, norm_param: str, here: Context) -> Site | None:

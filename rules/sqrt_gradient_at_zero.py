@@ -89,7 +89,6 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         or norm_of_weight(x)
         or is_joined_with_constant(x)
         or evidence.is_total_of_weights(x)
-        or evidence.is_lifted_by_exponential(x)
     )
     if harmless or root.differentiated is Differentiated.NO:
         return

@@ -64,7 +64,6 @@ from tfnanlint.idioms.exponents import (
     on_a_grid,
     opposite,
     shifted_by_maximum,
-    shifted_together,
     softplus_of,
     tame,
     tanh_by_hand,
@@ -82,7 +81,6 @@ from tfnanlint.idioms.loss_pairs import (
     rescued,
     units,
 )
-from tfnanlint.idioms.mapped import runs_on_rows
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
 from tfnanlint.idioms.weak_divisors import weakness_of_divisor
 from tfnanlint.ops import frameworks, traits
@@ -246,12 +244,10 @@ __all__ = [
     "roles",
     "rounded",
     "rule",
-    "runs_on_rows",
     "same",
     "SETTINGS",
     "shape_readers",
     "shifted_by_maximum",
-    "shifted_together",
     "Site",
     "site_behind",
     "SizeTests",

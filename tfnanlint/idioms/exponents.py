@@ -285,15 +285,6 @@ def _unscaled(value: Value) -> Value:
     return value
 
 
-def shifted_together(exponentials: list[Site]) -> bool:
-    """Whether the same is subtracted from all exponents: their maximum."""
-    less = [made_by(exp.value("x"), "tf.subtract") for exp in exponentials]
-    first = less[0]
-    return first is not None and all(
-        one is not None and same(one.value("y"), first.value("y")) for one in less
-    )
-
-
 def cannot_overflow(x: Value) -> bool:
     """Whether the exponential of a value is finite."""
     return x.hi < math.log(x.limits.max) or x.kind == "number"

@@ -8,14 +8,13 @@ them, one for each output.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 from tfnanlint.ops.frameworks import (
     COMPILE,
     FAMILIES,
     HANDING_LAYERS,
     LABEL_PARAMETERS,
-    LOOKUP_LAYERS,
     MODEL_ATTRIBUTES,
     PREDICTION_PARAMETERS,
     WEIGHTED_LAYERS,
@@ -39,9 +38,6 @@ from tfnanlint.values.value import INF, Note, Value, unknown
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
     from tfnanlint.program.module import Module
-
-
-_LAYOUTS: Final = 8  # moves of elements behind which a layer is looked for
 
 
 class Pairing(NamedTuple):
@@ -74,7 +70,7 @@ def pairings(site: Site, interpreter: Engine) -> Iterator[Pairing]:
         pairs = _called(site, interpreter)
     elif site.op.name in FAMILIES and not site.op.name.rsplit(".", 1)[-1][0].isupper():
         pairs = _applied(site)
-    return (pair for pair in pairs if not _is_looked_up(pair.predictions))
+    return pairs
 
 
 def called_alike(loss: Site, interpreter: Engine) -> list[Site]:
@@ -87,26 +83,6 @@ def called_alike(loss: Site, interpreter: Engine) -> list[Site]:
     )
     sites = [interpreter.site(call, point) for call, point in calls if call is not loss.node]
     return [site for site in sites if site is not None]
-
-
-def _is_given_table(layer: Layer) -> bool:
-    """Whether a layer looks rows up in a table that is not trained."""
-    return layer.name in LOOKUP_LAYERS and layer.site.const("trainable", True) is False
-
-
-def _is_looked_up(value: Value) -> bool:
-    """Whether a value is rows of a table that is not trained, moved or not: no predictions."""
-    for _ in range(_LAYOUTS):
-        origin = value.origin
-        if not isinstance(origin, Site):
-            return False
-        if origin.library == "layer":
-            layer = _layer(value)
-            return layer is not None and _is_given_table(layer)
-        if not origin.op.passes:
-            return False
-        value = origin.value(origin.op.passes)
-    return False
 
 
 def _applied(site: Site) -> Iterator[Pairing]:

@@ -8,7 +8,7 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.quantities import factors
 from tfnanlint.idioms.vanishing import counted, falling, picked
 from tfnanlint.ops.site import Site, made_by, operands, same
-from tfnanlint.ops.traits import ADDITIONS, CASTS, FED_TO_LOSSES
+from tfnanlint.ops.traits import ADDITIONS, FED_TO_LOSSES
 from tfnanlint.values.value import Value
 
 
@@ -32,12 +32,11 @@ def may_vanish_with(log: Site, factor: Value, masks: bool = False) -> bool:
 
 def is_masked_as_a_whole(vector: Value) -> bool:
     """Whether a mask multiplies all elements of a vector, so that some vectors are 0: both sides of
-    `mask * target - mask * output`, or a product with a mask that has one element for a vector
-    (`reduce_any(..., keepdims=True)`).
+    `mask * target - mask * output`.
     """
     apart = made_by(plain(vector), *ADDITIONS)
     if apart is None:
-        return any([_has_one_for_a_vector(factor) for factor in factors(vector)])
+        return False
     left, right = [factors(part) for part in operands(apart)]
     return any(
         [_is_mask(one) and any([same(plain(one), plain(two)) for two in right]) for one in left]
@@ -49,14 +48,6 @@ def _is_mask(factor: Value) -> bool:
     origin = plain(factor).origin
     is_fed = isinstance(origin, Site) and origin.op.name in FED_TO_LOSSES
     return plain(factor).dtype == "bool" or is_fed
-
-
-def _has_one_for_a_vector(factor: Value) -> bool:
-    """Whether a factor is a truth value of a whole vector, with the axis of its elements kept."""
-    cast = made_by(factor, *CASTS, aligned=True)
-    test = cast.value(cast.op.main or "x") if cast is not None else factor
-    reduced = made_by(test, "tf.reduce_any", "tf.reduce_all", aligned=True)
-    return reduced is not None and reduced.const("keepdims", False) is True
 
 
 def _comes_to_zero(factor: Value) -> bool:

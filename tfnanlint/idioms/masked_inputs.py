@@ -5,7 +5,6 @@ The value at those elements is thrown away; its derivative by `p` is 0 * NaN.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import Final
 
@@ -92,20 +91,9 @@ def masked_data(choice: Site) -> Value | None:
         data = asked_for_nan(choice.value(condition))
         if data is None:
             continue
-        if any(choice.given(one) and _is_nan_everywhere(choice.value(one)) for one in ("x", "y")):
-            return None  # what is chosen instead spoils the loss itself
         if is_computed_from(choice.value(kept), data):
             return data
     return None
-
-
-def _is_nan_everywhere(value: Value) -> bool:
-    """Whether a value is NaN throughout, in some dtype: `logits.dtype.type(np.nan)`."""
-    node = value.origin.node if isinstance(value.origin, Site) else None
-    is_named = node is not None and any(
-        isinstance(part, ast.Attribute) and part.attr == "nan" for part in ast.walk(node)
-    )
-    return value.nan and value.lo > value.hi or is_named
 
 
 def _may_mask(choice: Site) -> bool:

@@ -938,43 +938,6 @@ def _is_free(site: Site) -> bool:
     return made_by(plain(site.value(site.op.main)), *MATRIX_PRODUCTS) is not None
 
 
-def is_lifted_by_exponential(value: Value) -> bool:
-    """Whether something nonnegative is added to an exponential, clipped or not, as a variance of
-    outputs to that of a bias: the one would have to be 0 and the other one to underflow.
-    """
-    total = made_by(plain(value), "tf.add")
-    parts = operands(total)
-    return all([part.lo >= 0 for part in parts]) and any([_is_exponential(part) for part in parts])
-
-
-def _is_exponential(value: Value) -> bool:
-    """Whether a value is an exponential, clipped or not, of a weighted sum or of a parameter."""
-    value = plain(value)
-    clip = made_by(value, *CEILINGS)
-    exponential = made_by(value if clip is None else plain(clip.value("x")), *UNDERFLOWING)
-    if exponential is None:
-        return False
-    exponent = plain(exponential.value(exponential.op.main))
-    is_given = isinstance(exponent.origin, Note) and exponent.origin.given
-    return is_given or made_by(exponent, *VARIABLES) is not None or _is_free(exponential)
-
-
-def _lifted(value: Value) -> bool:
-    """What small numbers of a written list were added to, at some places: the author has thought of
-    a sum of nothing.
-    """
-    total = made_by(value, "tf.add")
-    for part in operands(total):
-        listed = made_by(part, *CONSTANTS)
-        if (
-            part.lo == 0 < part.hi <= _SMALL
-            and listed is not None
-            and listed.value("x").kind == "sequence"
-        ):
-            return True
-    return False
-
-
 def from_mask(value: Value) -> bool:
     """`1.0 - mask`, a mask that was cast, or one that is known to lie within 0 and 1 and was tested
     or counted.
@@ -1124,7 +1087,6 @@ _LEFT_OPEN: tuple[Callable[[Value], bool], ...] = (
 _ELEMENTS_ABOVE_ZERO: tuple[Callable[[Value], bool], ...] = (
     _scale,
     falling,
-    _lifted,
     _of_free_exponents,
     _of_modulating_factors,
 )

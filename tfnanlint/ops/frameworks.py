@@ -271,8 +271,6 @@ MASK_HANDING_LAYERS: Final = frozenset(
     "GaussianNoise LSTM GRU SimpleRNN Bidirectional TimeDistributed".split()
 )
 REARRANGING_LAYERS: Final = (*RESHAPING_LAYERS, "keras.layers.RepeatVector")
-# Layers that look rows of a table up.
-LOOKUP_LAYERS: Final = frozenset((LAYERS + "Embedding",))
 # Layers that multiply with weights and add others, but for their activation.
 WEIGHING_LAYERS: Final = frozenset(
     LAYERS + name
