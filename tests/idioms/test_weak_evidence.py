@@ -336,18 +336,24 @@ def test_a_recurrent_network_gives_zeros_behind_the_end(more, expected):
     ("mask", "axis", "expected"),
     [
         ("tf.sequence_mask(lengths, 9, tf.float32)", "", NOTE),
-        ("tf.sequence_mask(lengths, 9, tf.float32)", ", 1", WARNING),
+        ("tf.sequence_mask(lengths, 9, tf.float32)", ", 1", NOTE),
         ("tf.cast(y_pred[..., 0] > -1e6, tf.float32)", "", NOTE),
         ("mask", "", NOTE),
         ("mask", ", 1", WARNING),
         ("1.0 - mask", "", WARNING),
         ("tf.cast(tf.logical_not(mask > 0), tf.float32)", "", WARNING),
         ("1.0 - tf.sequence_mask(lengths, 9, tf.float32)", "", WARNING),
+        ("1.0 - tf.sequence_mask(lengths, 9, tf.float32)", ", 1", WARNING),
+        ("tf.cast(tf.logical_not(tf.sequence_mask(lengths, 9)), tf.float32)", "", WARNING),
+        ("(1.0 - tf.one_hot(y_true, 9))[..., 0]", "", NOTE),
+        ("1.0 - tf.one_hot(y_true, 9)[..., 0]", "", NOTE),
+        ("1.0 - tf.cast(tf.equal(y_true, 0), tf.float32)", ", 1", NOTE),
         ("y_pred[..., 0]", "", WARNING),
         ("tf.cast(y_pred[..., 0] > 0, tf.float32)", "", WARNING),
         ("tf.cast(tf.not_equal(y_true, 0), tf.float32)", "", NOTE),
         ("tf.cast(tf.logical_not(tf.equal(y_true, 0)), tf.float32)", "", NOTE),
         ("tf.cast(tf.equal(y_true, 0), tf.float32)", "", WARNING),
+        ("tf.cast(tf.equal(y_true, 0), tf.float32)", ", 1", WARNING),
         ("tf.cast(tf.equal(tf.argmax(y_pred, -1), 0), tf.float32)", "", WARNING),
     ],
 )
@@ -379,11 +385,19 @@ def test_weights_of_samples_may_all_be_zero():
     assert reported(named, mask="tf.cast(sample_weight != 0, tf.float32)", axis="") == WARNING
 
 
-def test_a_mask_of_tokens_is_known_by_its_name():
+@pytest.mark.parametrize("axis", ["", ", 1"])
+def test_a_mask_of_tokens_is_known_by_its_name(axis):
     named = MASK.replace("tf.reduce_sum(weights", "tf.reduce_sum(mask")
-    assert (
-        reported(named.replace("losses * weights", "losses * mask"), mask="mask", axis="") == NOTE
-    )
+    named = named.replace("losses * weights", "losses * mask")
+    assert reported(named, mask="mask", axis=axis) == NOTE
+
+
+def test_rows_of_tokens_are_known_by_the_loss_that_is_masked():
+    dense = MASK.replace("sparse_softmax", "softmax")
+    mask = "tf.cast(tf.not_equal(lengths, 0), tf.float32)"
+    assert reported(dense, mask=mask, axis=", 1") == NOTE
+    pooled = MASK.replace("losses * weights", "y_pred * weights[..., None]")
+    assert reported(pooled, mask=mask, axis=", 1") == WARNING
 
 
 @pytest.mark.parametrize(
