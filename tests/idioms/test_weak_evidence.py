@@ -113,6 +113,21 @@ CLASSES = """
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     model.compile(loss=loss, optimizer="adam")
 """
+POWER_ITERATION = """
+    import tensorflow as tf
+
+    w = tf.get_variable("w", [4, 8])
+    z = tf.get_variable("z", [4, 8], initializer=tf.zeros_initializer())
+    u = tf.get_variable("u", [1, 8], trainable=False)
+    x = tf.placeholder(tf.float32, [None, 8])
+
+    def directed(v):
+        return v / ({length} + 1e-12)  # here
+
+    first = directed(tf.matmul({factors}))
+    second = directed(tf.matmul(first, w))
+    tf.train.AdamOptimizer().minimize(tf.reduce_sum(tf.matmul(second, w, transpose_b=True)))
+"""
 FED = """
     import tensorflow as tf
 
@@ -245,6 +260,19 @@ NOTE, WARNING = [Certainty.UNKNOWN], [Certainty.MAY]
 )
 def test_trained_weights_rarely_cancel(out, start, expected):
     assert reported(WEIGHTS, out=out, start=start) == expected
+
+
+@pytest.mark.parametrize("length", ["tf.reduce_sum(v**2) ** 0.5", "tf.norm(v, axis=1)"])
+@pytest.mark.parametrize(
+    ("factors", "expected"),
+    [
+        ("u, tf.transpose(tf.reshape(w, [-1, 8]))", NOTE),
+        ("u, tf.transpose(z)", WARNING),
+        ("x, tf.transpose(w)", WARNING),
+    ],
+)
+def test_a_product_of_random_weights_is_rarely_zero(factors, length, expected):
+    assert expected[0] in reported(POWER_ITERATION, factors=factors, length=length)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("he_normal", []), ("zeros", WARNING)])

@@ -89,6 +89,13 @@ KINDS: Final = {
             wrong=5,
         ),
         Kind(
+            "weight-product",
+            "weights that start with random numbers are multiplied, and training would have to "
+            "bring all of them to 0",
+            right=2,
+            wrong=2,
+        ),
+        Kind(
             "weight-gradient",
             "the loss would have to depend on none of these weights",
             right=0,
