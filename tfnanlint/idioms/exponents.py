@@ -38,8 +38,12 @@ _NEARLY_ONE = 1.001  # 1 with what is lost by rounding
 
 def tame(x: Value) -> bool:
     """Whether exp(x) and sums of a row of them neither overflow nor underflow."""
-    limits = x.limits
-    return math.log(limits.tiny) * MARGIN <= x.lo and x.hi <= math.log(limits.max) * MARGIN
+    return math.log(x.limits.tiny) * MARGIN <= x.lo and sum_stays_finite(x)
+
+
+def sum_stays_finite(x: Value) -> bool:
+    """Whether exp(x) and sums of a row of them do not overflow."""
+    return x.hi <= math.log(x.limits.max) * MARGIN
 
 
 def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
