@@ -413,6 +413,16 @@ def test_weights_of_samples_may_all_be_zero():
     assert reported(named, mask="tf.cast(sample_weight != 0, tf.float32)", axis="") == WARNING
 
 
+@pytest.mark.parametrize(
+    ("passed", "expected"), [("node.masks[0]", NOTE), ("node.weights[0]", WARNING)]
+)
+def test_a_mask_is_known_by_what_callers_pass(passed, expected):
+    accuracy = MASK.replace("losses * weights", "tf.abs(y_true - y_pred) * weights")
+    caller = "    def metric(node, y, p):\n        return loss(y, p, None, {passed})\n"
+    text = textwrap.dedent(accuracy) + textwrap.dedent(caller)
+    assert reported(text, mask="tf.cast(mask, tf.float32)", axis="", passed=passed) == expected
+
+
 @pytest.mark.parametrize("axis", ["", ", 1"])
 def test_a_mask_of_tokens_is_known_by_its_name(axis):
     named = MASK.replace("tf.reduce_sum(weights", "tf.reduce_sum(mask")

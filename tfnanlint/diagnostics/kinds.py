@@ -48,7 +48,7 @@ KINDS: Final = {
             "data-mask",
             "the mask is made of data alone, and how the data is prepared seldom leaves it empty",
             right=1,
-            wrong=10,
+            wrong=11,
         ),
         Kind(
             "fed-rows",

@@ -5,6 +5,7 @@ that is computed from outputs of a network leaves out what the network decides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tfnanlint.conventions.identifiers import (
@@ -157,8 +158,9 @@ def _is_of_data(value: Value) -> bool:
         if part.kind in _NUMBERS or part.exact:
             continue
         origin = part.origin
-        if isinstance(origin, Note) and origin.options:
-            walk.add(origin.options)
+        handed = _handed_on(origin)
+        if handed:
+            walk.add(handed)
         elif isinstance(part.obj, tuple):
             walk.add([element for element in part.obj if isinstance(element, Value)])
         elif (site := site_behind(part)) is None:
@@ -177,6 +179,14 @@ def _is_of_data(value: Value) -> bool:
             # rows of data are data, and those of weights are none
             walk.enter(site, [site.op.main] if site.op.name in GATHERS else None)
     return walk.is_complete
+
+
+def _handed_on(origin: object) -> Sequence[Value]:
+    """What a parameter or a branch is one of, where callers show it."""
+    if not isinstance(origin, Note):
+        return ()
+    is_shown = origin.passed and isinstance(origin.parent, Note)
+    return origin.options or ([Value(origin=origin.parent)] if is_shown else ())
 
 
 def _hands_data_on(site: Site) -> bool:
