@@ -17,11 +17,12 @@ Good:
     weights = tf.nn.softmax(scores, axis=1)
 
 Nothing is reported where the maximum is subtracted by hand, where the exponents are known to be
-small, or where they are distances between the points of one set: the distance of a point to itself
-is 0. There is no fix where the sum runs over several axes or drops the axis (`keepdims` is
-missing), because the axis of the softmax is unclear. There is none either where a mask multiplies
-the exponentials, because only you can say what a fully masked row should give. Mask the scores
-instead: `tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
+small, where they are not large and an epsilon is added to the sum, or where they are distances
+between the points of one set: the distance of a point to itself is 0. There is no fix where the sum
+runs over several axes or drops the axis (`keepdims` is missing), because the axis of the softmax is
+unclear. There is none either where a mask multiplies the exponentials, because only you can say
+what a fully masked row should give. Mask the scores instead: `tf.nn.softmax(tf.where(mask, scores,
+scores.dtype.min))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 
@@ -43,6 +44,7 @@ from tfnanlint.api import (
     rule,
     shifted_by_maximum,
     softmax_by_hand,
+    sum_stays_finite,
     tame,
 )
 
@@ -67,14 +69,9 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if exp is None or not here.same(total.value("x"), quotient.value("x")):
         return
     x = exp.value("x")
-    if (
-        shifted_by_maximum(x)
-        or tame(x)
-        or on_a_grid(x)
-        or not masked
-        and x.hi <= 0
-        and of_itself(x)
-    ):
+    if shifted_by_maximum(x) or tame(x) or on_a_grid(x) or guard and sum_stays_finite(x):
+        return
+    if not masked and x.hi <= 0 and of_itself(x):
         return
     fixes = (
         softmax(quotient, exp, total, guard, here)

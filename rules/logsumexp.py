@@ -55,6 +55,7 @@ from tfnanlint.api import (
     rule,
     same,
     shifted_by_maximum,
+    sum_stays_finite,
     tame,
     total_with_epsilon,
 )
@@ -80,7 +81,7 @@ def check_total(log: Site, here: Context) -> Iterator[Finding]:
     if total is None or exp is None:
         return
     x = exp.value("x")
-    if shifted_by_maximum(x) or tame(x) or on_a_grid(x) or guard and x.hi <= 60:
+    if shifted_by_maximum(x) or tame(x) or on_a_grid(x) or guard and sum_stays_finite(x):
         return
     fixes = []
     if total.complete and exp.complete and total.library != "method":

@@ -113,6 +113,21 @@ CLASSES = """
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     model.compile(loss=loss, optimizer="adam")
 """
+POWER_ITERATION = """
+    import tensorflow as tf
+
+    w = tf.get_variable("w", [4, 8])
+    z = tf.get_variable("z", [4, 8], initializer=tf.zeros_initializer())
+    u = tf.get_variable("u", [1, 8], trainable=False)
+    x = tf.placeholder(tf.float32, [None, 8])
+
+    def directed(v):
+        return v / ({length} + 1e-12)  # here
+
+    first = directed(tf.matmul({factors}))
+    second = directed(tf.matmul(first, w))
+    tf.train.AdamOptimizer().minimize(tf.reduce_sum(tf.matmul(second, w, transpose_b=True)))
+"""
 FED = """
     import tensorflow as tf
 
@@ -247,6 +262,19 @@ def test_trained_weights_rarely_cancel(out, start, expected):
     assert reported(WEIGHTS, out=out, start=start) == expected
 
 
+@pytest.mark.parametrize("length", ["tf.reduce_sum(v**2) ** 0.5", "tf.norm(v, axis=1)"])
+@pytest.mark.parametrize(
+    ("factors", "expected"),
+    [
+        ("u, tf.transpose(tf.reshape(w, [-1, 8]))", NOTE),
+        ("u, tf.transpose(z)", WARNING),
+        ("x, tf.transpose(w)", WARNING),
+    ],
+)
+def test_a_product_of_random_weights_is_rarely_zero(factors, length, expected):
+    assert expected[0] in reported(POWER_ITERATION, factors=factors, length=length)
+
+
 @pytest.mark.parametrize(("name", "expected"), [("he_normal", []), ("zeros", WARNING)])
 def test_weights_start_at_random_if_all_callers_say_so(name, expected):
     assert reported(STARTED, name=name) == expected
@@ -336,18 +364,24 @@ def test_a_recurrent_network_gives_zeros_behind_the_end(more, expected):
     ("mask", "axis", "expected"),
     [
         ("tf.sequence_mask(lengths, 9, tf.float32)", "", NOTE),
-        ("tf.sequence_mask(lengths, 9, tf.float32)", ", 1", WARNING),
+        ("tf.sequence_mask(lengths, 9, tf.float32)", ", 1", NOTE),
         ("tf.cast(y_pred[..., 0] > -1e6, tf.float32)", "", NOTE),
         ("mask", "", NOTE),
         ("mask", ", 1", WARNING),
         ("1.0 - mask", "", WARNING),
         ("tf.cast(tf.logical_not(mask > 0), tf.float32)", "", WARNING),
         ("1.0 - tf.sequence_mask(lengths, 9, tf.float32)", "", WARNING),
+        ("1.0 - tf.sequence_mask(lengths, 9, tf.float32)", ", 1", WARNING),
+        ("tf.cast(tf.logical_not(tf.sequence_mask(lengths, 9)), tf.float32)", "", WARNING),
+        ("(1.0 - tf.one_hot(y_true, 9))[..., 0]", "", NOTE),
+        ("1.0 - tf.one_hot(y_true, 9)[..., 0]", "", NOTE),
+        ("1.0 - tf.cast(tf.equal(y_true, 0), tf.float32)", ", 1", NOTE),
         ("y_pred[..., 0]", "", WARNING),
         ("tf.cast(y_pred[..., 0] > 0, tf.float32)", "", WARNING),
         ("tf.cast(tf.not_equal(y_true, 0), tf.float32)", "", NOTE),
         ("tf.cast(tf.logical_not(tf.equal(y_true, 0)), tf.float32)", "", NOTE),
         ("tf.cast(tf.equal(y_true, 0), tf.float32)", "", WARNING),
+        ("tf.cast(tf.equal(y_true, 0), tf.float32)", ", 1", WARNING),
         ("tf.cast(tf.equal(tf.argmax(y_pred, -1), 0), tf.float32)", "", WARNING),
     ],
 )
@@ -379,11 +413,29 @@ def test_weights_of_samples_may_all_be_zero():
     assert reported(named, mask="tf.cast(sample_weight != 0, tf.float32)", axis="") == WARNING
 
 
-def test_a_mask_of_tokens_is_known_by_its_name():
+@pytest.mark.parametrize(
+    ("passed", "expected"), [("node.masks[0]", NOTE), ("node.weights[0]", WARNING)]
+)
+def test_a_mask_is_known_by_what_callers_pass(passed, expected):
+    accuracy = MASK.replace("losses * weights", "tf.abs(y_true - y_pred) * weights")
+    caller = "    def metric(node, y, p):\n        return loss(y, p, None, {passed})\n"
+    text = textwrap.dedent(accuracy) + textwrap.dedent(caller)
+    assert reported(text, mask="tf.cast(mask, tf.float32)", axis="", passed=passed) == expected
+
+
+@pytest.mark.parametrize("axis", ["", ", 1"])
+def test_a_mask_of_tokens_is_known_by_its_name(axis):
     named = MASK.replace("tf.reduce_sum(weights", "tf.reduce_sum(mask")
-    assert (
-        reported(named.replace("losses * weights", "losses * mask"), mask="mask", axis="") == NOTE
-    )
+    named = named.replace("losses * weights", "losses * mask")
+    assert reported(named, mask="mask", axis=axis) == NOTE
+
+
+def test_rows_of_tokens_are_known_by_the_loss_that_is_masked():
+    dense = MASK.replace("sparse_softmax", "softmax")
+    mask = "tf.cast(tf.not_equal(lengths, 0), tf.float32)"
+    assert reported(dense, mask=mask, axis=", 1") == NOTE
+    pooled = MASK.replace("losses * weights", "y_pred * weights[..., None]")
+    assert reported(pooled, mask=mask, axis=", 1") == WARNING
 
 
 @pytest.mark.parametrize(

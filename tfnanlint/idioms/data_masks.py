@@ -5,6 +5,7 @@ that is computed from outputs of a network leaves out what the network decides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tfnanlint.conventions.identifiers import (
@@ -19,7 +20,7 @@ from tfnanlint.idioms import quantities
 from tfnanlint.idioms.divisors import is_sum_of_mask
 from tfnanlint.ops.frameworks import FAMILIES
 from tfnanlint.ops.provenance import Walk, site_behind, widest
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, complemented, made_by, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     CASTS,
@@ -34,6 +35,7 @@ from tfnanlint.ops.traits import (
     LESS,
     MASK_LAYOUTS,
     NUMPY_INTEGERS,
+    ONE_HOTS,
     PLACEHOLDERS,
     READERS,
     RESHAPES,
@@ -53,20 +55,23 @@ _NUMBERS: Final = frozenset(("number", "string", "shape", "none", "dtype"))
 
 def weakness_of_total(division: Site, divisor: Value) -> str:
     """The kind of evidence that the total of a mask is 0, as `kinds` names it: "padding" where the
-    mask marks padding, "token-mask" where it weighs a cross-entropy of whole-number labels,
-    "data-mask" where it is made of data alone, "fed-rows" where that is a row of what the program
-    feeds itself; empty for other masks.
+    mask marks padding, "token-mask" where it weighs a cross-entropy of tokens, "data-mask" where it
+    is made of data alone, "fed-rows" where that is a row of what the program feeds itself; empty
+    for other masks.
     """
     total = made_by(plain(widest(plain(divisor))), *SUMS, "tf.reduce_mean")
-    if total is not None and not _is_of_rows(total):
+    if total is not None:
+        is_of_rows = _is_of_rows(total)
         mask = plain(total.value(total.op.main))
         inner = made_by(mask, *SUMS)
         if inner is not None and not total.given("axis"):
             total, mask = inner, plain(inner.value(inner.op.main))
-        if _marks_padding(mask):
+        is_padding = _marks_padding(mask)
+        if is_padding and not is_of_rows:
             return "padding"
         written = path_of(total.args[total.op.main]) if total.op.main in total.args else None
-        if _weighs_tokens(division, mask, written or ""):
+        is_named = isinstance(mask.origin, Note) and names_mask(written or "")
+        if (is_padding or is_named) and _weighs_tokens(division, is_of_rows):
             return "token-mask"
     if not _are_of_data(divisor, division):
         return ""
@@ -153,8 +158,9 @@ def _is_of_data(value: Value) -> bool:
         if part.kind in _NUMBERS or part.exact:
             continue
         origin = part.origin
-        if isinstance(origin, Note) and origin.options:
-            walk.add(origin.options)
+        handed = _handed_on(origin)
+        if handed:
+            walk.add(handed)
         elif isinstance(part.obj, tuple):
             walk.add([element for element in part.obj if isinstance(element, Value)])
         elif (site := site_behind(part)) is None:
@@ -173,6 +179,14 @@ def _is_of_data(value: Value) -> bool:
             # rows of data are data, and those of weights are none
             walk.enter(site, [site.op.main] if site.op.name in GATHERS else None)
     return walk.is_complete
+
+
+def _handed_on(origin: object) -> Sequence[Value]:
+    """What a parameter or a branch is one of, where callers show it."""
+    if not isinstance(origin, Note):
+        return ()
+    is_shown = origin.passed and isinstance(origin.parent, Note)
+    return origin.options or ([Value(origin=origin.parent)] if is_shown else ())
 
 
 def _hands_data_on(site: Site) -> bool:
@@ -220,17 +234,20 @@ def _marks_padding(mask: Value) -> bool:
     """
     leaves_out = False
     for _ in range(_DEPTH):
-        layout = made_by(mask, *MASK_LAYOUTS)
-        if layout is None:
+        layout = made_by(mask, *MASK_LAYOUTS, *SLICES)  # or `1 - mask`
+        inner = complemented(mask) if layout is None else layout.value(layout.op.main or "x")
+        if inner is None:
             break
-        leaves_out ^= layout.op.name == "tf.logical_not"
-        inner = plain(layout.value(layout.op.main or "x"))
-        if layout.op.name in CASTS and mask.dtype == "bool":
+        leaves_out ^= layout is None or layout.op.name == "tf.logical_not"
+        inner = plain(inner)
+        if layout is not None and layout.op.name in CASTS and mask.dtype == "bool":
             return inner.dtype != "bool" and _is_given(inner)
         mask = inner
-    test = made_by(mask, *_TESTS, "tf.sequence_mask")
+    test = made_by(mask, *_TESTS, *ONE_HOTS, "tf.sequence_mask")
     if test is None or test.op.name == "tf.sequence_mask":
-        return test is not None
+        return test is not None and not leaves_out
+    if test.op.name in ONE_HOTS:
+        return leaves_out and _is_given(test.value(test.op.main or "x"))
     bound = test.value("y")
     if test.op.name not in EQUALITIES:
         return bound.is_number and abs(bound.lo) >= _FILL
@@ -263,13 +280,12 @@ def _is_given(value: Value) -> bool:
     return isinstance(note, Note) and not names_weights(note.path or note.parameter)
 
 
-def _weighs_tokens(division: Site, mask: Value, written: str) -> bool:
-    """Whether a mask that the function is given under such a name is multiplied with a
-    cross-entropy of whole-number labels.
+def _weighs_tokens(division: Site, is_of_rows: bool) -> bool:
+    """Whether the loss of tokens is divided: a cross-entropy of whole-number labels, or any that is
+    added up row by row.
     """
-    if not isinstance(mask.origin, Note) or not names_mask(written):
-        return False
-    return any(FAMILIES[loss.op.name] == "sparse" for loss in _losses(division))
+    losses = [FAMILIES[loss.op.name] for loss in _losses(division)]
+    return "sparse" in losses or is_of_rows and "categorical" in losses
 
 
 def _losses(division: Site) -> list[Site]:

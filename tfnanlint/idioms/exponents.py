@@ -13,6 +13,7 @@ from tfnanlint.ops.families.reductions import without_nan
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
 from tfnanlint.ops.traits import (
+    CONSTANTS,
     FACTORS,
     GRIDS,
     NEGATIONS,
@@ -26,7 +27,7 @@ from tfnanlint.ops.traits import (
 from tfnanlint.syntax.nodes import adds_axes, nodes_in
 from tfnanlint.terms.build import term_of
 from tfnanlint.terms.term import added
-from tfnanlint.values.value import INF, Value
+from tfnanlint.values.value import INF, Note, Value
 
 _MOST_EPSILON = 0.01
 MARGIN = 0.9  # of the exponents that fit: sums of some thousand exponentials fit too
@@ -37,8 +38,12 @@ _NEARLY_ONE = 1.001  # 1 with what is lost by rounding
 
 def tame(x: Value) -> bool:
     """Whether exp(x) and sums of a row of them neither overflow nor underflow."""
-    limits = x.limits
-    return math.log(limits.tiny) * MARGIN <= x.lo and x.hi <= math.log(limits.max) * MARGIN
+    return math.log(x.limits.tiny) * MARGIN <= x.lo and sum_stays_finite(x)
+
+
+def sum_stays_finite(x: Value) -> bool:
+    """Whether exp(x) and sums of a row of them do not overflow."""
+    return x.hi <= math.log(x.limits.max) * MARGIN
 
 
 def shifted_by_maximum(x: Value, depth: int = 6) -> bool:
@@ -70,14 +75,26 @@ def on_a_grid(x: Value, depth: int = 10) -> bool:
     if x.kind in ("sequence", "array"):
         return not (x.known and x.lo == -INF and x.hi == INF)  # drawn at random
     site = x.origin
+    if isinstance(site, Note) and site.index is not None:
+        site = site.parent
     if not isinstance(site, Site) or depth == 0:
         return False
-    if site.op.name == "tf.stack":  # of tf.meshgrid, which gives a list
-        site = site.value("values").origin
-    if not isinstance(site, Site) or site.op.name in GRIDS:
-        return isinstance(site, Site)
+    if site.op.name in GRIDS:
+        return True
+    return any([on_a_grid(part, depth - 1) for part in _laid_out(site)])
+
+
+def _laid_out(site: Site) -> list[Value]:
+    """What lies on a grid where the result of an op does: an operand, or a part that is joined; not
+    the numbers of a written list.
+    """
+    if site.given("values"):
+        whole = site.value("values")
+        return [*whole.obj] if isinstance(whole.obj, tuple) else [Value(origin=whole.origin)]
     params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in OF_GRIDS else []
-    return any(on_a_grid(site.value(param), depth - 1) for param in params if site.given(param))
+    parts = [site.value(param) for param in params if site.given(param)]
+    is_written = site.op.name in CONSTANTS and parts[0].known and parts[0].origin is None
+    return [] if is_written else parts
 
 
 def is_off_the_grid(x: Value, depth: int = 10) -> bool:
@@ -92,10 +109,7 @@ def is_off_the_grid(x: Value, depth: int = 10) -> bool:
         for one, beside in (("x", "y"), ("y", "x"))
     ):
         return True
-    params = [site.op.passes] if site.op.passes else ["x", "y"] if site.op.name in OF_GRIDS else []
-    return any(
-        is_off_the_grid(site.value(param), depth - 1) for param in params if site.given(param)
-    )
+    return any([is_off_the_grid(part, depth - 1) for part in _laid_out(site)])
 
 
 def _is_free(site: Site, param: str) -> bool:

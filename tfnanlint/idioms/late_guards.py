@@ -14,6 +14,7 @@ from typing import Final
 from tfnanlint.conventions.identifiers import is_return
 from tfnanlint.diagnostics.findings import Certainty, Differentiated
 from tfnanlint.idioms.labels import truth_only
+from tfnanlint.idioms.trained_weights import weakness_of_product
 from tfnanlint.idioms.vanishing import random_weight
 from tfnanlint.ops.site import Site, both_orders, made_by, operands
 from tfnanlint.ops.traits import NORMS, QUOTIENTS, ROOTS, SQUARE_ROOTS, SQUARES, TOTALS
@@ -257,7 +258,12 @@ def _has_safe_order(norm: Site) -> bool:
 
 def weakness_of_roots(roots: list[Site]) -> str:
     """The kind of evidence that the derivative of a root counts, as `kinds` names it: "returns" of
-    rewards, which no weights lead to; empty where it is not weak.
+    rewards, which no weights lead to, "weight-product" of norms of such; empty where it is not
+    weak.
     """
     paths = [path_of(root.args["x"]) if "x" in root.args else None for root in roots]
-    return "returns" if all([path is not None and is_return(path) for path in paths]) else ""
+    if all([path is not None and is_return(path) for path in paths]):
+        return "returns"
+    norms = [root for root in roots if root.op.name in NORMS]
+    kinds = [weakness_of_product(norm.value(norm.op.main or "x")) for norm in norms]
+    return kinds[0] if kinds and all(kinds) and len(kinds) == len(roots) else ""

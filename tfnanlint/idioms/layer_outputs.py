@@ -67,7 +67,7 @@ def weakness_of_length(radicand: Value, interpreter: Evaluator, around: Around) 
     if vector is None:
         return ""
     if not total.given("axis"):
-        return ""
+        return trained_weights.weakness_of_product(vector)
     if _is_of_two_networks(vector, interpreter, around):
         return "two-networks"
     return weakness_of_vector(vector)

@@ -636,8 +636,8 @@ def _scale(value: Value) -> bool:
 
 
 def _on_a_kernel(divisor: Value) -> bool:
-    """The sum of exponentials, reciprocals or densities of a fixed range of numbers, or of products
-    of such: the middle of a blur kernel is no 0.
+    """The sum of exponentials, reciprocals or densities of a fixed range of numbers, of products of
+    such, or of their shares: the middle of a blur kernel is no 0.
     """
     total = made_by(divisor, *SUMS)
     return total is not None and _kernel(total.value("x"))
@@ -653,11 +653,12 @@ def _kernel(value: Value, depth: int = 3) -> bool:
         "tf.multiply",
         "tf.matmul",
         "tf.tensordot",
+        "tf.divide",
         *MAGNITUDES,
     )
     if part is None or depth == 0:
         return False
-    if part.op.name in MAGNITUDES:
+    if part.op.name in (*MAGNITUDES, "tf.divide"):
         return _kernel(part.value("x"), depth - 1)
     if part.op.name in DENSITIES:
         exponent = part.value(part.op.main)

@@ -342,7 +342,9 @@ POINTWISE: Final = frozenset(
 # Exponents are differences to a maximum behind these, too, if the first operand was.
 SCALINGS: Final = (*FACTORS, *NEGATIONS, "tf.identity", "tf.stop_gradient", "tf.cast")
 # A point of a grid stays one behind these.
-OF_GRIDS: Final = frozenset((*ARITHMETIC, *NEGATIONS, *MAGNITUDES, "tf.cast", "tf.reduce_sum"))
+OF_GRIDS: Final = frozenset(
+    (*ARITHMETIC, *NEGATIONS, *MAGNITUDES, *CONSTANTS, "tf.cast", "tf.reduce_sum")
+)
 # 0 where the first operand is.
 OF_DISTANCES: Final = frozenset(
     (*NEGATIONS, *MAGNITUDES, "tf.divide", "tf.sqrt", "tf.reduce_sum", "tf.norm", "tf.cast")

@@ -588,6 +588,9 @@ def _constants() -> dict[str, Value]:
         ):
             table[f"{root}.{name}"] = number(value)
         table[f"{root}.newaxis"] = number(None)
+        # whose parts are sequences of arrays, one for each axis: `np.mgrid[-3:4, -3:4]`
+        axes = Value(kind="sequence", obj=Many(Value(kind="array")))
+        table[f"{root}.mgrid"] = table[f"{root}.ogrid"] = Value(kind="sequence", obj=Many(axes))
     for dtype in sorted(DTYPES):
         for root in ("tf", "tf.dtypes", "np", "tnp"):
             table[f"{root}.{dtype}"] = Value(kind="dtype", const=dtype)
