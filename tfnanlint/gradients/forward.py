@@ -22,6 +22,7 @@ from tfnanlint.gradients.custom_ops import has_no_gradient
 from tfnanlint.interp.callgraph.callers import targets
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS, SINKS, SUMMARIES
 from tfnanlint.ops.names import is_tensorflow
+from tfnanlint.ops.table import SETTINGS
 from tfnanlint.program.flowgraph import Definition, Use
 from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.scope import Point, Scope
@@ -117,12 +118,22 @@ class Forward:
             return False
         if self._shows(outer, point) or has_no_gradient(outer, inner, point):
             return True
+        if self._is_setting(outer, inner, point):
+            return True
         functions = [target for target, _, _ in targets(self._interpreter, outer, point)]
         return bool(functions) and all(
             [
                 function is not None and self._parameter_ends(function, outer, inner)
                 for function in functions
             ]
+        )
+
+    def _is_setting(self, call: ast.Call, part: ast.AST, point: Point) -> bool:
+        """Whether a part of a call says how an op works, not on what: the shape of `tf.reshape`."""
+        site = self._interpreter.site(call, point)
+        part = part.value if isinstance(part, ast.keyword) else part
+        return site is not None and any(
+            argument is part for param, argument in site.args.items() if param in SETTINGS
         )
 
     def _shows(self, call: ast.Call, point: Point) -> bool:
