@@ -41,6 +41,7 @@ from tfnanlint.ops.frameworks import (
 from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import Walk, first_origin, site_behind
 from tfnanlint.ops.site import Site
+from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS
 from tfnanlint.program.decorators import decorator_leaf
 from tfnanlint.program.functions import Bound, Function
@@ -101,7 +102,7 @@ class Gradients:
         """
         if stopped or site.library in _PLAIN or _replaced(site.point):
             return Differentiated.NO
-        if site.args and self._is_rigid(site) and not self._of_watched(site):
+        if self._is_rigid(site) and not self._of_watched(site):
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
@@ -158,7 +159,10 @@ class Gradients:
         function = site.point.scope.function if site.point is not None else None
         compiled = function is not None and self.interpreter.is_compiled(function)
         fed = FED_TO_LOSSES if compiled else PLACEHOLDERS
-        return all(rigid(site.value(param), site, self._smooth, fed) for param in site.args)
+        operands = [param for param in site.args if param not in SETTINGS]
+        return bool(operands) and all(
+            rigid(site.value(param), site, self._smooth, fed) for param in operands
+        )
 
     def _of_watched(self, site: Site) -> bool:
         """Whether something that a tape is told to watch is behind a site: constants, too, have a
@@ -711,7 +715,9 @@ class Gradients:
             reached.append(origin)
             if origin.op.name not in VARIABLES:  # it only starts with what it is given
                 queue += [
-                    origin.value(param) for param in origin.params if is_recorded(origin, param)
+                    origin.value(param)
+                    for param in origin.params
+                    if param not in SETTINGS and is_recorded(origin, param)
                 ]
         moved = depending_on(self._operands(call, point), reached, is_recorded)
         self._still |= {one.node for one in reached if one not in moved}
