@@ -269,7 +269,7 @@ class Gradients:
             return False
         bases = self.interpreter.foreign_bases(function.owner)
         return (
-            any(base.startswith(MODEL_BASES[0]) for base in bases)
+            any(base.startswith(MODEL_BASES) for base in bases)
             and self.interpreter.method(function.owner, "train_step") is not None
         )
 
