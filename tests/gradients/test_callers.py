@@ -62,6 +62,8 @@ def test_a_function_that_scripts_run_in_a_lambda(tmp_path):
         {**FILES, "run.py": RUN + "minimize(update_position(d))\n"},
         {**FILES, "run.py": RUN + "train_network(update_position(d))\n"},
         {**FILES, "run.py": RUN + "Other(update_position)\n"},
+        {**FILES, "run.py": RUN + "from steps import update_position as s\nOther(s)\n"},
+        {**FILES, "run.py": RUN + "import steps\nOther(getattr(steps, read()))\n"},
         {**FILES, "run.py": RUN + "import steps\nOther(steps.update_position)\n"},
         {**FILES, "other.py": "import energies\n\nOther(energies.energy)\n"},
         {**FILES, "other.py": "import energies\n\noptimizer.minimize(energies.energy(d))\n"},

@@ -12,6 +12,7 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.gradients.callers import loads_uncalled
 from tfnanlint.gradients.dependence import depending_on, parts_of
 from tfnanlint.gradients.forward import Forward, modules_with
 from tfnanlint.gradients.inactive import rigid
@@ -192,12 +193,7 @@ class Gradients:
     def _hands_watch_on(self) -> bool:
         """Whether the file gives `tape.watch` another name, or hands it on."""
         if self._found_handing is None:
-            nodes = nodes_in(self.module.source.tree) if ".watch" in self.module.source.text else ()
-            called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-            self._found_handing = any(
-                isinstance(node, ast.Attribute) and node.attr == "watch" and id(node) not in called
-                for node in nodes
-            )
+            self._found_handing = loads_uncalled(self.module, "watch")
         return self._found_handing
 
     @property

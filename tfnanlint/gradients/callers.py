@@ -64,23 +64,24 @@ def _is_handed_on(function: Function, interpreter: Engine) -> bool:
     """Whether others may call a function: those of a library, or what is handed it as a value."""
     if function.owner is not None and interpreter.foreign_bases(function.owner):
         return True
-    modules, _ = modules_with(function.name, function.module)
+    modules, are_all = modules_with(function.name, function.module)
     return (
         modules is None
+        or not are_all
         or interpreter.escapes(function)
-        or any(_names_uncalled(one, function.name) for one in modules)
+        or any(loads_uncalled(one, function.name) for one in modules)
     )
 
 
-def _names_uncalled(module: Module, name: str) -> bool:
+def loads_uncalled(module: Module, name: str) -> bool:
     """Whether a file loads a name that it imports, or an attribute of that name, and does not call
-    it.
+    it, or gives it another name.
     """
-    nodes = nodes_in(module.source.tree)
+    nodes = nodes_in(module.source.tree) if name in module.source.names else ()
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    is_imported = any(isinstance(node, ast.alias) and node.name == name for node in nodes)
-    return any(
-        (isinstance(node, ast.Name) and is_imported or isinstance(node, ast.Attribute))
+    imports = [node for node in nodes if isinstance(node, ast.alias) and node.name == name]
+    return any([node.asname for node in imports]) or any(
+        (isinstance(node, ast.Name) and imports or isinstance(node, ast.Attribute))
         and isinstance(node.ctx, ast.Load)
         and leaf(node) == name
         and id(node) not in called
