@@ -22,7 +22,7 @@ from tfnanlint.gradients.custom_ops import has_no_gradient
 from tfnanlint.interp.callgraph.callers import targets
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS, SINKS, SUMMARIES
 from tfnanlint.ops.names import is_tensorflow
-from tfnanlint.ops.table import SETTINGS
+from tfnanlint.ops.table import SETTINGS, load
 from tfnanlint.program.flowgraph import Definition, Use
 from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.scope import Point, Scope
@@ -130,11 +130,15 @@ class Forward:
 
     def _is_setting(self, call: ast.Call, part: ast.AST, point: Point) -> bool:
         """Whether a part of a call says how an op works, not on what: the shape of `tf.reshape`."""
-        site = self._interpreter.site(call, point)
-        part = part.value if isinstance(part, ast.keyword) else part
-        return site is not None and any(
-            argument is part for param, argument in site.args.items() if param in SETTINGS
-        )
+        name = self._interpreter.resolve(call.func, point) or ""
+        row = load().get(name)
+        if row is None or any(type(one) is ast.Starred for one in call.args):
+            return False
+        if part in call.args:
+            order = row.params_of(name)
+            place = call.args.index(part)
+            return place < len(order) and order[place] in SETTINGS
+        return isinstance(part, ast.keyword) and part.arg in SETTINGS
 
     def _shows(self, call: ast.Call, point: Point) -> bool:
         """Whether a call shows what it is given, or makes a number or a text of it."""

@@ -7,16 +7,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tfnanlint.conventions.identifiers import names_compiler
 from tfnanlint.ops.frameworks import BEFORE_XLA, TRAINING_METHODS, XLA_NAMES
 from tfnanlint.ops.models.variables import KERAS_OPTIMIZERS
-from tfnanlint.project.imports import Imports
-from tfnanlint.project.programs import Program
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.syntax.source import Source
+
+if TYPE_CHECKING:
+    from tfnanlint.project.imports import Imports
+    from tfnanlint.project.programs import Program
 
 _MAX_HOLDERS: Final = 24  # files that are read for one answer
 _SETTING: Final = "TF_XLA_FLAGS"  # of the environment
