@@ -23,7 +23,8 @@ Good:
     unit = tf.math.l2_normalize(x, axis=-1)
     scaled = (x - mean) / tf.sqrt(tf.math.reduce_variance(x, axis=0) + 1e-12)
 
-Often harmless: a finding that applies under XLA only, in a file that uses neither Keras nor XLA.
+Often harmless: a finding that applies under XLA only, in a program that does not ask for XLA and
+does not train by `fit` of Keras 3.
 
 `divide_no_nan(x, norm(x))`, `x / maximum(norm(x), eps)` and `maximum(sqrt(s), eps)` have the same
 problem under XLA. Keras 3 guards in this way itself (`ops.normalize`, `UnitNormalization`,

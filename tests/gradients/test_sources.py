@@ -194,3 +194,20 @@ def test_a_metric_that_a_loss_is_made_of(tmp_path, used, answer):
         "model.compile('adam', loss=dice_loss, metrics=[spread_metric()])\n"
     )
     assert taken(tmp_path / "metrics.py", HEAD + text) is answer
+
+
+@pytest.mark.parametrize("base", ["Model", "models.Model", "Sequential"])
+def test_the_batches_of_a_model_with_a_step_of_its_own(tmp_path, base):
+    text = f"""\
+class Residual(tf.keras.{base}):
+    def call(self, inputs):
+        x, y = inputs
+        return tf.reduce_mean(tf.sqrt(x) - self.net(y))
+
+    def train_step(self, inputs):
+        with tf.GradientTape() as tape:
+            loss = self(inputs)
+        self.optimizer.minimize(loss, self.trainable_variables, tape=tape)
+        return loss
+"""
+    assert taken(tmp_path / "a.py", HEAD + text) is NO

@@ -9,8 +9,8 @@ from tfnanlint.rule.registry import Rule
 from tfnanlint.syntax.source import Source
 
 
-def taken(path, text: str) -> Differentiated:
-    """Whether a gradient is taken through the root in a file."""
+def taken(path, text: str, op: str = "tf.sqrt") -> Differentiated:
+    """Whether a gradient is taken through the root, or another op, in a file."""
     answers = []
 
     def look(site, here):
@@ -21,7 +21,7 @@ def taken(path, text: str) -> Differentiated:
 
     path.write_text(text)
     project.forget()
-    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
+    rule = Rule("TFN000", "probe", (op,), look, "")
     flow.analyse(Source(str(path), text), [rule])
     (answer,) = set(answers)
     return answer

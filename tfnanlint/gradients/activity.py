@@ -12,6 +12,7 @@ from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
 from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.gradients.callers import loads_uncalled
 from tfnanlint.gradients.dependence import depending_on, parts_of
 from tfnanlint.gradients.forward import Forward, modules_with
 from tfnanlint.gradients.inactive import rigid
@@ -41,6 +42,7 @@ from tfnanlint.ops.frameworks import (
 from tfnanlint.ops.models.variables import VARIABLES, started
 from tfnanlint.ops.provenance import Walk, first_origin, site_behind
 from tfnanlint.ops.site import Site
+from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import FED_TO_LOSSES, PLACEHOLDERS
 from tfnanlint.program.decorators import decorator_leaf
 from tfnanlint.program.functions import Bound, Function
@@ -101,7 +103,7 @@ class Gradients:
         """
         if stopped or site.library in _PLAIN or _replaced(site.point):
             return Differentiated.NO
-        if site.args and self._is_rigid(site) and not self._of_watched(site):
+        if self._is_rigid(site) and not self._of_watched(site):
             return Differentiated.NO
         if self._only_shown(site) or self._of_examples(site):
             return Differentiated.NO
@@ -158,7 +160,10 @@ class Gradients:
         function = site.point.scope.function if site.point is not None else None
         compiled = function is not None and self.interpreter.is_compiled(function)
         fed = FED_TO_LOSSES if compiled else PLACEHOLDERS
-        return all(rigid(site.value(param), site, self._smooth, fed) for param in site.args)
+        operands = [param for param in site.args if param not in SETTINGS]
+        return bool(operands) and all(
+            rigid(site.value(param), site, self._smooth, fed) for param in operands
+        )
 
     def _of_watched(self, site: Site) -> bool:
         """Whether something that a tape is told to watch is behind a site: constants, too, have a
@@ -188,12 +193,7 @@ class Gradients:
     def _hands_watch_on(self) -> bool:
         """Whether the file gives `tape.watch` another name, or hands it on."""
         if self._found_handing is None:
-            nodes = nodes_in(self.module.source.tree) if ".watch" in self.module.source.text else ()
-            called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-            self._found_handing = any(
-                isinstance(node, ast.Attribute) and node.attr == "watch" and id(node) not in called
-                for node in nodes
-            )
+            self._found_handing = loads_uncalled(self.module, "watch")
         return self._found_handing
 
     @property
@@ -265,7 +265,7 @@ class Gradients:
             return False
         bases = self.interpreter.foreign_bases(function.owner)
         return (
-            any(base.startswith(MODEL_BASES[0]) for base in bases)
+            any(base.startswith(MODEL_BASES) for base in bases)
             and self.interpreter.method(function.owner, "train_step") is not None
         )
 
@@ -711,7 +711,9 @@ class Gradients:
             reached.append(origin)
             if origin.op.name not in VARIABLES:  # it only starts with what it is given
                 queue += [
-                    origin.value(param) for param in origin.params if is_recorded(origin, param)
+                    origin.value(param)
+                    for param in origin.params
+                    if param not in SETTINGS and is_recorded(origin, param)
                 ]
         moved = depending_on(self._operands(call, point), reached, is_recorded)
         self._still |= {one.node for one in reached if one not in moved}

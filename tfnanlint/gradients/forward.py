@@ -22,6 +22,7 @@ from tfnanlint.gradients.custom_ops import has_no_gradient
 from tfnanlint.interp.callgraph.callers import targets
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS, SINKS, SUMMARIES
 from tfnanlint.ops.names import is_tensorflow
+from tfnanlint.ops.table import SETTINGS, load
 from tfnanlint.program.flowgraph import Definition, Use
 from tfnanlint.program.functions import ClassObject, Function
 from tfnanlint.program.scope import Point, Scope
@@ -117,6 +118,8 @@ class Forward:
             return False
         if self._shows(outer, point) or has_no_gradient(outer, inner, point):
             return True
+        if self._is_setting(outer, inner, point):
+            return True
         functions = [target for target, _, _ in targets(self._interpreter, outer, point)]
         return bool(functions) and all(
             [
@@ -124,6 +127,18 @@ class Forward:
                 for function in functions
             ]
         )
+
+    def _is_setting(self, call: ast.Call, part: ast.AST, point: Point) -> bool:
+        """Whether a part of a call says how an op works, not on what: the shape of `tf.reshape`."""
+        name = self._interpreter.resolve(call.func, point) or ""
+        row = load().get(name)
+        if row is None or any(type(one) is ast.Starred for one in call.args):
+            return False
+        if part in call.args:
+            order = row.params_of(name)
+            place = call.args.index(part)
+            return place < len(order) and order[place] in SETTINGS
+        return isinstance(part, ast.keyword) and part.arg in SETTINGS
 
     def _shows(self, call: ast.Call, point: Point) -> bool:
         """Whether a call shows what it is given, or makes a number or a text of it."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import holds_numbers
+from tfnanlint.gradients.frozen import is_frozen
 from tfnanlint.ops.frameworks import PREDICT_METHODS
 from tfnanlint.ops.provenance import site_behind
 from tfnanlint.ops.site import Site
@@ -49,6 +50,10 @@ def rigid(
             continue
         origin = site_behind(part)
         if origin is not None and (origin in seen or _ends(origin, site, seen)):
+            continue
+        if origin is not None and is_frozen(origin):
+            seen[origin] = True
+            queue.append(origin.value("input"))
             continue
         if (
             origin is None

@@ -2,7 +2,7 @@
 
 The gradient of `sqrt` at 0 is `0 * inf`. TensorFlow's own kernel gives 0 for it if what comes back
 is exactly 0, and only XLA gives NaN. It is 0 behind a square of the root, and behind a product with
-something that is 0 wherever the root is:
+something that is 0 wherever the root is, or always:
 
     length = tf.norm(s, axis=-1, keepdims=True)
     return length / (1 + length**2) * s
@@ -129,8 +129,8 @@ class _Flatness:
         return name not in SMOOTH_CURVES or name in VANISHING_AT_ZERO
 
     def _vanishes(self, value: Value, depth: int = _MAX_DEPTH) -> bool:
-        """Whether a value is 0 wherever the root is."""
-        if any(same(value, zero) for zero in self._zeros):
+        """Whether a value is 0 wherever the root is; the weight of a term may be 0 anywhere."""
+        if value.lo == value.hi == 0 or any(same(value, zero) for zero in self._zeros):
             return True
         site = widest(plain(value)).origin
         if not isinstance(site, Site) or depth == 0:

@@ -33,12 +33,15 @@ _DEPTH: Final = 6
 @dataclass(slots=True)
 class LateGuard:
     """The `roots` and the expression that guards them too late; `only_xla`: in other modes the
-    gradient stays 0.
+    gradient stays 0, as far as the derivatives of these roots do not say otherwise.
     """
 
     roots: list[Site]
     node: ast.expr
     only_xla: bool
+
+    def __post_init__(self) -> None:
+        self.only_xla = self.only_xla and all([root.op.masked != "all" for root in self.roots])
 
 
 def late_guard(site: Site, interpreter: Evaluator, around: Around) -> LateGuard | None:

@@ -426,11 +426,15 @@ BEFORE_XLA: Final = frozenset(
         "np_utils",
         "tensorflow_addons",
         "contrib",
+        "fit_generator",
+        "evaluate_generator",
+        "predict_generator",
     )
 )
 # Names that a program uses which asks for XLA.
 XLA_NAMES: Final = frozenset(
-    ("jit_compile", "experimental_compile", "jit_scope", "global_jit_level", "set_jit", "xla")
+    "jit_compile experimental_compile jit_scope global_jit_level set_jit xla "
+    "TPUStrategy TPUClusterResolver TPUEstimator".split()
 )
 # Functions that name the backend on which Keras runs: with TensorFlow, "tensorflow".
 BACKENDS: Final = frozenset(("K.backend", "keras.backend.backend", "keras.config.backend"))

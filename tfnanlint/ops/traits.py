@@ -393,9 +393,9 @@ OF_SEVERAL_FUNCTIONS: Final = frozenset(
 FLAT_AT_ZERO: Final = frozenset(("tf.square", "tf.abs", "tf.nn.l2_loss", *NORMS))
 # Linear in what they are given: 0 at 0, and the gradient passes.
 LINEAR_AT_ZERO: Final = frozenset((*NEGATIONS, *CASTS, *COPIES, *TOTALS, *REARRANGEMENTS))
-# Finite derivatives everywhere, but not 0 at 0.
+# Finite derivatives wherever the argument is.
 SMOOTH_CURVES: Final = frozenset(
-    (*STEP_CURVES, *POSITIVE_SCALES, "tf.nn.softmax", "tf.sin", "tf.cos")
+    (*STEP_CURVES, *POSITIVE_SCALES, "tf.nn.softmax", "tf.sin", "tf.cos", "tf.square")
 )
 # 0 where all that they are given is.
 VANISHING_AT_ZERO: Final = frozenset(

@@ -18,10 +18,12 @@ from tfnanlint.diagnostics.findings import (
     TOO_LONG,
     TOO_MANY_FIXES,
     Certainty,
+    Differentiated,
     Finding,
     Setup,
 )
 from tfnanlint.gradients.activity import Gradients
+from tfnanlint.gradients.callers import untaken
 from tfnanlint.guards.assertions import named_count, named_scale
 from tfnanlint.interp.engine import Engine
 from tfnanlint.ops.frameworks import COMPILE, DATA_METHODS, KEEPING_OPS, PHASES, UNDIFFERENTIATED
@@ -89,6 +91,7 @@ _BOUND = tuple(
 _MANY_NAMES = 64
 # Expressions that only compute something of their parts.
 _COMPUTING: Final = (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.List, ast.Tuple, ast.keyword)
+_OF_GRADIENTS: Final = "TFN2"  # the rules for values that are fine, and whose gradients are not
 _UNUSED_LOSS: Final = "nothing trains or evaluates this model, so that its loss is not used"
 _DIVISIONS: Final = frozenset((ast.Div, ast.FloorDiv, ast.Mod))
 _WITH_EDGES: Final = frozenset((ast.Div, ast.Pow))
@@ -523,6 +526,9 @@ class File:
             reason = self._unread(subject)
             if not reason and subject.op.name == COMPILE and is_never_trained(subject):
                 reason = _UNUSED_LOSS
+            if not reason and finding.code.startswith(_OF_GRADIENTS) and subject.point is not None:
+                is_unknown = finding.differentiated is Differentiated.UNKNOWN
+                reason = untaken(subject.point, self.interpreter) if is_unknown else ""
         return (
             replace(finding, certainty=Certainty.UNKNOWN, unreached=reason) if reason else finding
         )

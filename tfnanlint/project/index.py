@@ -487,14 +487,22 @@ def _outline(path: str) -> Outline:
 
 @lru_cache(maxsize=64)
 def _outline_of_notebook(path: str) -> Outline:
+    source = _source_in(path)
+    outline = _outline_of(source) if source is not None else None
+    return outline if outline is not None else _outline_of_words(path)
+
+
+def _source_in(path: str) -> Source | None:
+    """The source of a file of a program; None where it cannot be parsed."""
+    if not path.endswith(NOTEBOOK):
+        return source_of(path)
     from tfnanlint.notebook.document import Notebook
 
     try:
         source = Notebook(path, _bytes(path, MAX_NOTEBOOK_BYTES)).source
     except Unreadable:
-        return _outline_of_words(path)
-    outline = _outline_of(source) if not source.faults else None
-    return outline if outline is not None else _outline_of_words(path)
+        return None
+    return source if not source.faults else None
 
 
 @lru_cache(maxsize=512)
@@ -646,6 +654,21 @@ def _gradients_of_program(top: str) -> GradientsTaken | None:
     return GradientsTaken(program) if program is not None else None
 
 
+@lru_cache(maxsize=4096)
+def _compiler_around(top: str, path: str) -> str:
+    """What the program of a project says of XLA, where it runs what a file computes; "" of a
+    library, and of a file by itself.
+    """
+    from tfnanlint.project.compilers import compiler_around
+
+    program, imports = _program(top), _imports_of_program(top)
+    if program is None or imports is None or _is_part_of_package(path, top):
+        return ""
+    if len(program.texts) < 2 or path not in program.texts:
+        return ""
+    return compiler_around(program, imports, path, _source_in)
+
+
 @lru_cache(maxsize=65536)
 def _never_taken(top: str, path: str, row: str) -> str:
     """Why the program of a project never takes the branch around a row of a file, as it is kept."""
@@ -780,6 +803,7 @@ _OF_TEXTS = (
     _run_trained,
     _gradients_of_program,
     _never_taken,
+    _compiler_around,
 )
 
 # By the kind of a question, what answers it. A digest of all files goes before those `OF_TREE`,
@@ -802,6 +826,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "gradients": _gradients_taken,
     "trained": _run_trained,
     "branch": _never_taken,
+    "compiler": _compiler_around,
 }
 # by the kind of a question, that of the digest of all files that its answer is made from
 OF_TREE = {
@@ -815,6 +840,7 @@ OF_TREE = {
     "gradients": "program",
     "trained": "program",
     "branch": "program",
+    "compiler": "program",
 }
 
 
@@ -1029,6 +1055,15 @@ class Project:
         if not self.takes_no_gradient(source):
             return False
         return bool(self._ask("trained", self._ask("around", os.path.dirname(path)), path))
+
+    def compiler(self, source: Source) -> str:
+        """What the program around the linted source says of XLA, as `compilers` has it; "" where
+        that is not known.
+        """
+        path = self._path(source.path)
+        if not self.path or path != self.path:
+            return ""
+        return str(self._ask("compiler", self._ask("around", os.path.dirname(path)), path))
 
     def never(self, source: Source, row: int) -> str:
         """Why the program around a linted source never takes the branch that a row stands in; ""

@@ -41,18 +41,17 @@ from tfnanlint.idioms.flat_roots import is_flat_behind
 from tfnanlint.idioms.labels import of_labels
 from tfnanlint.idioms.loss_pairs import Pairing, output_layers, pairings
 from tfnanlint.ops.frameworks import (
-    BEFORE_XLA,
     CUSTOM_GRADIENT,
     GRAPH_NAMES,
     SUMMARIES,
     TRAINING_METHODS,
-    XLA_NAMES,
 )
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, may_be_numpy, same
 from tfnanlint.ops.traits import CLIPS
 from tfnanlint.program.decorators import decorator_leaf
 from tfnanlint.program.scope import Point
+from tfnanlint.project.compilers import ASKED, BEFORE, NONE, TRAINS, compiler_of
 from tfnanlint.rewrite.availability import Named, Naming, Outside, Reach, argument
 from tfnanlint.rewrite.epsilons import epsilon, survives, under_power
 from tfnanlint.rewrite.kept_arguments import with_name
@@ -438,10 +437,18 @@ class Context:
         return holds_tests(self.source.path)
 
     def compiled(self) -> bool:
-        """Whether the file says that XLA may compile it: `fit` of Keras does on a GPU,
-        `jit_compile=True` asks for it.
+        """Whether XLA may compile what the file computes, as the file or the program around it
+        says: `fit` of Keras lets it on a GPU, `jit_compile=True` asks for it. Of a file by itself
+        that is said by names alone.
         """
-        return any(names_compiler(name) for name in self.source.names)
+        project = self.module.project
+        said = {
+            compiler_of(self.source),
+            project.compiler(self.source) if project is not None else "",
+        }
+        if said == {NONE, ""}:
+            return any(map(names_compiler, self.source.names))
+        return ASKED in said or TRAINS in said and BEFORE not in said
 
     def asserted(self, site: Site, param: str) -> bool:
         """Whether this file asserts elsewhere that there is no 0 in what arrives at a parameter
@@ -772,7 +779,8 @@ class Context:
             return NOWHERE
         if modes and "eager" not in modes and self._runs_eagerly(site):
             return NOWHERE
-        if modes == ("xla",) and self._is_without_xla:
+        is_before = modes == ("xla",) and compiler_of(self.source) == BEFORE
+        if is_before and not self.compiled():
             return NOWHERE
         if not modes or not self.source.holds(("executing_eagerly", ".numpy()")):
             return modes
@@ -791,14 +799,6 @@ class Context:
                 modes = _kept(modes, eagerly=True)
             inner = outer
         return modes or NOWHERE
-
-    @property
-    def _is_without_xla(self) -> bool:
-        """Whether a file is written for libraries that compile with XLA on demand only, and does
-        not ask for it.
-        """
-        names = self.source.names
-        return not BEFORE_XLA.isdisjoint(names) and XLA_NAMES.isdisjoint(names)
 
     def _runs_eagerly(self, site: Site) -> bool:
         """Whether a site stands in a training loop with tapes that is never compiled; `fit`

@@ -581,6 +581,7 @@ _OPTIMIZERS: Final = {
     "Optimizer": "",
     "LossScaleOptimizer": "",
 }
+KERAS_OPTIMIZERS: Final = frozenset(_OPTIMIZERS)
 for _name, _params in _OPTIMIZERS.items():
     op(
         f"keras.optimizers.{_name}",
