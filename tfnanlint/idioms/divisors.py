@@ -18,6 +18,7 @@ from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
+    has_ones,
     mean_of_squared_gradients,
     not_counted,
     ordinary,
@@ -38,7 +39,7 @@ from tfnanlint.ops.traits import (
     SIZES,
 )
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Value, is_numeric, value_in_words
+from tfnanlint.values.value import INF, Value, is_numeric, value_in_words
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -80,7 +81,9 @@ def _of_sum(division: Site, divisor: Value, masks: Masks) -> ZeroEvidence | None
         return ZeroEvidence("a multiple of a sum that can be 0")
     if _is_by_mask(division, divisor, masks):
         return _of_mask(divisor)
-    if divisor.known:
+    if _is_size_of_class(division, divisor):
+        return ZeroEvidence("a sum of labels, 0 for a class that does not occur")
+    if divisor.known and not divisor.lo == -INF < INF == divisor.hi:
         return None
     for shows, text in _SUMS_THAT_VANISH:
         if shows(division, divisor, masks):
@@ -114,7 +117,22 @@ def _is_total_of_tensor(division: Site, divisor: Value) -> bool:
 
 
 def _is_by_mask(division: Site, divisor: Value, masks: Masks) -> bool:
+    if any(map(has_ones, quantities.sums(divisor))):
+        return False
     return is_sum_of_mask(division) or _is_sum_of_weights_used(division, divisor, masks)
+
+
+def _is_size_of_class(division: Site, divisor: Value) -> bool:
+    """Whether a divisor is the sum of labels over several axes, those of an image, or a power of
+    it, as in the weights `1 / square(sum(y, [1, 2]))` of a generalised Dice loss. Sums over the
+    last axis alone are 1 for one-hot labels.
+    """
+    total = made_by(quantities.power_of(divisor), "tf.reduce_sum")
+    if total is None or not total.given("axis"):
+        return False
+    axes = total.value("axis").obj
+    is_over_image = isinstance(axes, tuple) and len(axes) > 1
+    return is_over_image and truth_only(total.value("x"), division.point)
 
 
 def _of_mask(divisor: Value) -> ZeroEvidence:
@@ -262,20 +280,15 @@ def divides_by(division: Site, producer: Site) -> bool:
 
 
 def is_sum_of_mask(division: Site) -> bool:
-    """Whether a quotient is `sum(x * m) / sum(m)` or `sum(x * m / sum(m))`: the product shows that
-    `m` is a mask, or weights. A running average is none.
+    """Whether a quotient is `sum(x * m) / sum(m)`, `m @ x / sum(m)` or `sum(x * m / sum(m))`: the
+    product shows that `m` is a mask, or weights. A running average is none.
     """
     if not division.given("y") or not division.given("x") or is_raised(division.value("y")):
         return False
     totals = quantities.sums(division.value("y"))
     if not totals:
         return False
-    dividend = division.value("x")
-    factors = [
-        plain(factor)
-        for part in [dividend, *(total.value("x") for total in quantities.sums(dividend))]
-        for factor in quantities.factors(part)
-    ]
+    factors = quantities.weighed(division.value("x"))
     return any(
         same(summand, factor)
         for total in totals

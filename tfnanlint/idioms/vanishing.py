@@ -59,6 +59,7 @@ from tfnanlint.ops.traits import (
     SUMS,
     TOTALS,
     UNDERFLOWING,
+    VANISHING_AT_ZERO,
     ZERO_IF_INSIDE,
     is_random,
 )
@@ -578,13 +579,21 @@ def sums_cut_off(divisor: Value) -> bool:
     return total is not None and _of_cut_off(total.value(total.op.main))
 
 
-def _of_cut_off(elements: Value, depth: int = 4) -> bool:
-    product = made_by(plain(elements), "tf.multiply") if depth else None
+def _of_cut_off(elements: Value, depth: int = 6) -> bool:
+    """Whether elements are 0 where something is that is exactly 0 for ordinary data: products with
+    it, `1 - exp(-relu(x))`, `tanh(relu(x))`.
+    """
+    factor = plain(widest(plain(elements)))
+    product = made_by(factor, "tf.multiply") if depth else None
     if product is not None:
         return any(_of_cut_off(part, depth - 1) for part in operands(product))
-    factor = plain(widest(plain(elements)))
     rarely = made_by(factor, *ONE_HOTS, *MAGNITUDES, *UNDERFLOWING, *PROBABILITIES) is not None
-    return factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor)
+    if factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor):
+        return True
+    complement = complemented(factor)
+    curve = made_by(factor, *VANISHING_AT_ZERO) or made_by(complement or factor, "tf.exp")
+    is_zero_at_zero = curve is not None and (curve.op.name != "tf.exp" or complement is not None)
+    return depth > 0 and is_zero_at_zero and _of_cut_off(curve.value(curve.op.main), depth - 1)
 
 
 def _decayed(value: Value) -> bool:
@@ -828,13 +837,13 @@ def has_hits(total: Site) -> bool:
 
 
 def has_ones(total: Site) -> bool:
-    """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops
-    of a graph), of a kernel of points and themselves, or of the rows or columns of one on whose
-    diagonal a number was put: none of them is 0.
+    """A sum or norm of a unit matrix, also of one that was added to what is not negative as far as
+    is known (the loops of a graph), of a kernel of points and themselves, or of the rows or columns
+    of one on whose diagonal a number was put: none of them is 0.
     """
     plus = made_by(total.value("x"), "tf.add")
     for unit, summand in both_orders(plus):
-        if made_by(unit, "tf.eye") is not None and summand.nonnegative:
+        if made_by(unit, "tf.eye") is not None and (summand.nonnegative or not summand.known):
             return True
     if is_kernel_matrix(total.value("x")):
         return True
