@@ -19,13 +19,13 @@ from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
     has_ones,
-    mean_of_squared_gradients,
     not_counted,
     ordinary,
     running_average,
     set_to_zero,
     shows_zero,
     sums_cut_off,
+    sums_squares_from_zero,
     unscaled,
     zero_factor,
 )
@@ -68,7 +68,7 @@ def zero_evidence(
         return ZeroEvidence("a sum of counts that can all be 0")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
-    if mean_of_squared_gradients(divisor):
+    if sums_squares_from_zero(divisor):
         return ZeroEvidence("a mean of squared gradients, 0 for a weight that has had none yet")
     if divisor.known and shows_zero(divisor):
         return ZeroEvidence("0") if divisor.exact else _by_bounds(divisor)

@@ -12,6 +12,7 @@ from functools import cache
 
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms import moments
 from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.exponents import (
     compares_each_with_all,
@@ -311,14 +312,29 @@ def running_average(value: Value) -> Value | None:
     return None
 
 
-def mean_of_squared_gradients(value: Value) -> bool:
-    """Whether a value is a running average of squared gradients, or its root: it is 0 for a weight
-    that has had none yet, behind a dead unit or at an input of zeros.
+def sums_squares_from_zero(value: Value) -> bool:
+    """Whether a value is a running average of squared gradients, a variable that starts at 0 and
+    adds up squares, or the root of such: 0 for a weight that has had no gradient yet, behind a dead
+    unit or at an input of zeros.
     """
     root = made_by(value, "tf.sqrt", "tf.pow")
-    fresh = running_average(value if root is None else root.value("x"))
-    square = made_by(fresh, *SQUARES) if fresh is not None else None
-    return square is not None and gradient_site(square.value("x")) is not None
+    total = value if root is None else root.value("x")
+    variable = made_by(plain(widest(plain(total))), *VARIABLES)
+    if variable is None or variable.interpreter is None:
+        fresh = running_average(total)
+        square = made_by(fresh, *SQUARES) if fresh is not None else None
+        return square is not None and gradient_site(square.value("x")) is not None
+    updates = variable.interpreter.assigned(variable) if begins_at_zero(variable) else []
+    return bool(updates) and all([_adds_square(update) for update in updates])
+
+
+def _adds_square(value: Value, depth: int = 4) -> bool:
+    """Whether a value is a square, a multiple of one, or a sum with such."""
+    value = plain(widest(plain(value)))
+    if moments.squared(value) is not None:
+        return True
+    parts = operands(made_by(value, *SUM_AND_PRODUCT)) if depth else ()
+    return any([_adds_square(part, depth - 1) for part in parts])
 
 
 def _one_weight(rest: Site, kept: Site, param: str) -> bool:
