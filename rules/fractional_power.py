@@ -58,6 +58,7 @@ from tfnanlint.api import (
     evidence,
     moments,
     powers,
+    ratios,
     repairs,
     rule,
     value_in_words,
@@ -89,7 +90,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     at_zero = (
         exponent < 1
         and base.zero
-        and (evidence.shows_zero(base) or exponent > 0 and square_of_zero(base))
+        and (evidence.shows_zero(base) or may_be_zero(power, base, exponent, here))
         and not evidence.counted(base)
         and (exponent < 0 or power.differentiated is not Differentiated.NO)
     )
@@ -115,6 +116,15 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         doubtful=exponent > 0 or below or is_unlikely_divisor(power, here),
         kind=weakness_of_divisor(power, base, here.interpreter, here.around),
     )
+
+
+def may_be_zero(power: Site, base: Value, exponent: float, here: Context) -> bool:
+    """Whether the form of a base shows that it can be 0: a square, the error of a prediction, the
+    sum of weights that the function multiplies with.
+    """
+    if exponent < 0:
+        return divisors.sums_weights_used(power, base, here.masks)
+    return square_of_zero(base) or ratios.is_error_of_prediction(base)
 
 
 def is_unlikely_divisor(power: Site, here: Context) -> bool:
@@ -187,6 +197,8 @@ def square_of_zero(base: Value) -> bool:
 
 def message(base: Value, exponent: float, below: bool) -> str:
     what = value_in_words(base)
+    if not base.known and ratios.is_error_of_prediction(base):
+        what = "1 minus a score that is 1 for a perfect prediction"
     if exponent < 0:
         effect = (
             "at 0 the result is Inf"

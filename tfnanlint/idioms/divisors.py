@@ -33,6 +33,7 @@ from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DISPERSIONS,
+    DIVISORS,
     INVERSES,
     QUOTIENTS,
     SIMPLE_POWERS,
@@ -45,6 +46,7 @@ Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innerm
 
 # Of weights that add up to 1 these are above 0, too.
 _TENSOR_LIBRARIES: Final = ("tf", "keras", "K")
+_INVERTING: Final = (*DIVISORS, "tf.pow")
 
 
 class ZeroEvidence(NamedTuple):
@@ -119,7 +121,7 @@ def _is_total_of_tensor(division: Site, divisor: Value) -> bool:
 def _is_by_mask(division: Site, divisor: Value, masks: Masks) -> bool:
     if any(map(has_ones, quantities.sums(divisor))):
         return False
-    return is_sum_of_mask(division) or _is_sum_of_weights_used(division, divisor, masks)
+    return is_sum_of_mask(division) or sums_weights_used(division, divisor, masks)
 
 
 def _is_size_of_class(division: Site, divisor: Value) -> bool:
@@ -298,16 +300,17 @@ def is_sum_of_mask(division: Site) -> bool:
     )
 
 
-def _is_sum_of_weights_used(division: Site, divisor: Value, masks: Masks) -> bool:
-    """Whether a quotient is `n / sum(m)` or `n / sum(m) ** 2` where the function multiplies with
-    `m`, too: `m` is a mask, or weights. Of a sum with known bounds only the power tells more.
+def sums_weights_used(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is `n / sum(m)`, `rsqrt(sum(m))` or `n / sum(m) ** 2` where the function
+    multiplies with `m`, too: `m` is a mask, or weights. Of a sum with known bounds only the power
+    tells more.
     """
     power = quantities.power_of(divisor)
     if divisor.known and power is plain(divisor):
         return False
-    if division.op.name != "tf.divide" or division.point is None:
+    if division.op.name not in _INVERTING or division.point is None:
         return False
-    total = made_by(quantities.power_of(division.value("y")), "tf.reduce_sum")
+    total = made_by(power, "tf.reduce_sum")
     if total is None:
         return False
     weight = plain(total.value("x"))
@@ -363,9 +366,14 @@ def _is_by_counters(division: Site, divisor: Value, masks: Masks) -> bool:
 
 
 def _is_by_whole_counts(division: Site, divisor: Value, masks: Masks) -> bool:
-    """Whether a quotient of whole numbers, of which `/` makes floats, is by a sum of counts."""
-    whole = division.op.name == "tf.divide" and divisor.dtype in ("int32", "int64")
-    return whole and _is_sum_of_counts(division, divisor, masks)
+    """Whether a quotient of whole numbers, of which `/` makes floats, is by a sum of counts, or by
+    a number of elements that can be 0.
+    """
+    if division.op.name != "tf.divide" or divisor.dtype not in ("int32", "int64"):
+        return False
+    is_total = made_by(plain(widest(plain(divisor))), *SUMS) is not None
+    is_empty = is_total and divisor.known and shows_zero(divisor) and not counted(divisor)
+    return is_empty or _is_sum_of_counts(division, divisor, masks)
 
 
 def _is_by_products_cut_off(division: Site, divisor: Value, masks: Masks) -> bool:
