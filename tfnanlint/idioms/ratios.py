@@ -62,7 +62,7 @@ def _addends(value: Value, depth: int = 4) -> list[Value]:
 
 
 def _adds_up_misses(value: Value) -> bool:
-    """Whether a value is a sum of products with a complement, `sum(y * (1 - p))`, weighed or not."""
+    """Whether a value is a sum of products with a complement, `sum(y * (1 - p))`."""
     scaled = operands(made_by(value, "tf.multiply")) or (value,)
     totals = [total for part in scaled if (total := made_by(plain(part), *SUMS)) is not None]
     return len(totals) == 1 and any(
