@@ -56,6 +56,7 @@ from tfnanlint.api import (
     divisors,
     domain,
     evidence,
+    linear,
     moments,
     powers,
     ratios,
@@ -86,7 +87,8 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     exponent = float(power.const("y"))
     if exponent == 0 or where.holds(base) or base.guarded:
         return
-    below = not exponent.is_integer() and base.known and base.lo < 0
+    is_signed = base.lo < 0 if base.known else linear(base) and is_trained(power)
+    below = not exponent.is_integer() and is_signed
     at_zero = (
         exponent < 1
         and base.zero
@@ -118,6 +120,10 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     )
 
 
+def is_trained(power: Site) -> bool:
+    return power.differentiated is Differentiated.YES
+
+
 def may_be_zero(power: Site, base: Value, exponent: float, here: Context) -> bool:
     """Whether the form of a base shows that it can be 0: a square, the error of a prediction, the
     sum of weights that the function multiplies with.
@@ -136,25 +142,30 @@ def is_unlikely_divisor(power: Site, here: Context) -> bool:
 
 
 def by_weight(power: Site, here: Context) -> Iterator[Finding]:
-    """A base that can be 0 to the power of a weight, which training may take below 1."""
+    """A base that can be 0 to the power of a weight, which training may take below 1, or a base
+    below 0 to one that training takes off a whole number.
+    """
     base, exponent = power.value("x"), power.value("y")
-    if not here.numeric(base) or base.kind == "number" or not base.zero or base.lo < 0:
+    if not here.numeric(base) or base.kind == "number" or not base.zero:
         return
-    if power.differentiated is Differentiated.NO or exponent.lo >= 1:
+    if power.differentiated is Differentiated.NO or here.hidden(power):
         return
-    if not differences.may_be_trained_below_one(exponent) or here.hidden(power):
-        return
-    if not evidence.shows_zero(base):
-        return
-    yield here.finding(
-        power,
-        "x",
-        f"power of {value_in_words(base)} with a trained exponent: when the exponent falls "
-        "below 1, the gradient is Inf at 0",
-        Certainty.MAY,
-        help="keep the base above 0 with tf.maximum(x, 1e-6), or the exponent at or above 1",
-        doubtful=True,
-    )
+    if base.lo < 0:
+        is_wrong = base.known and is_trained(power) and differences.is_weight(exponent)
+        effect = "below 0 the result is NaN as soon as the exponent is no whole number"
+    else:
+        is_wrong = exponent.lo < 1 and differences.may_be_trained_below_one(exponent)
+        is_wrong = is_wrong and evidence.shows_zero(base)
+        effect = "when the exponent falls below 1, the gradient is Inf at 0"
+    if is_wrong:
+        yield here.finding(
+            power,
+            "x",
+            f"power of {value_in_words(base)} with a trained exponent: {effect}",
+            Certainty.MAY,
+            help="keep the base above 0 with tf.maximum(x, 1e-6), or the exponent at or above 1",
+            doubtful=True,
+        )
 
 
 def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:

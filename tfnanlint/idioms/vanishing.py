@@ -13,7 +13,7 @@ from functools import cache
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import moments
-from tfnanlint.idioms.derivatives import gradient_site
+from tfnanlint.idioms.derivatives import is_gradient
 from tfnanlint.idioms.exponents import (
     compares_each_with_all,
     is_kernel_matrix,
@@ -319,11 +319,13 @@ def sums_squares_from_zero(value: Value) -> bool:
     """
     root = made_by(value, "tf.sqrt", "tf.pow")
     total = value if root is None else root.value("x")
+    corrected = made_by(plain(total), "tf.divide")
+    total = total if corrected is None else corrected.value("x")
     variable = made_by(plain(widest(plain(total))), *VARIABLES)
     if variable is None or variable.interpreter is None:
         fresh = running_average(total)
         square = made_by(fresh, *SQUARES) if fresh is not None else None
-        return square is not None and gradient_site(square.value("x")) is not None
+        return square is not None and is_gradient(square.value("x"))
     updates = variable.interpreter.assigned(variable) if begins_at_zero(variable) else []
     return bool(updates) and all([_adds_square(update) for update in updates])
 
