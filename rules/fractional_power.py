@@ -57,7 +57,6 @@ from tfnanlint.api import (
     domain,
     evidence,
     linear,
-    moments,
     powers,
     ratios,
     repairs,
@@ -92,7 +91,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     at_zero = (
         exponent < 1
         and base.zero
-        and (evidence.shows_zero(base) or may_be_zero(power, base, exponent, here))
+        and (evidence.shows_zero(base) or powers.may_be_of_zero(power, base, here.masks))
         and not evidence.counted(base)
         and (exponent < 0 or power.differentiated is not Differentiated.NO)
     )
@@ -122,15 +121,6 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
 
 def is_trained(power: Site) -> bool:
     return power.differentiated is Differentiated.YES
-
-
-def may_be_zero(power: Site, base: Value, exponent: float, here: Context) -> bool:
-    """Whether the form of a base shows that it can be 0: a square, the error of a prediction, the
-    sum of weights that the function multiplies with.
-    """
-    if exponent < 0:
-        return divisors.sums_weights_used(power, base, here.masks)
-    return square_of_zero(base) or ratios.is_error_of_prediction(base)
 
 
 def is_unlikely_divisor(power: Site, here: Context) -> bool:
@@ -195,15 +185,6 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
         "logits",
         doubtful=True,
     )
-
-
-def square_of_zero(base: Value) -> bool:
-    """A square of what changes its sign, or of what nothing is known: 0 where that is 0, and its
-    gradient times that of the power is 0 * inf.
-    """
-    square = moments.squared(base)
-    inner = square.value("x") if square is not None else None
-    return inner is not None and (not inner.known or inner.lo < 0 < inner.hi)
 
 
 def message(base: Value, exponent: float, below: bool) -> str:
