@@ -43,7 +43,7 @@ from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.uses.producers import may_stem
 from tfnanlint.uses.products import Factor, Factors
 from tfnanlint.uses.uses import endings_of
-from tfnanlint.values.value import INF, NO_FLOATS, Note, Value, clamp, number, related
+from tfnanlint.values.value import INF, NO_FLOATS, Value, clamp, number, related
 
 if TYPE_CHECKING:
     from tfnanlint.interp.engine import Engine
@@ -474,11 +474,6 @@ def _is_mask(times: Site, param: str) -> bool:
     )
 
 
-def _options(value: Value) -> tuple[Value, ...]:
-    """The values of which one arrives, where branches or returns meet."""
-    return value.origin.options if isinstance(value.origin, Note) else ()
-
-
 class _Search:
     """Looks behind one branch for op applications that the test keeps inside their domain."""
 
@@ -507,8 +502,6 @@ class _Search:
         return self._facts
 
     def visit(self, value: Value, cut: bool, direct: bool) -> None:
-        for option in _options(value):
-            self.visit(option, cut, direct)
         origin = site_behind(value)
         # `tf.zeros_like(y)` is not made of y
         if origin is None or id(origin) in self.seen or self.left <= 0 or value.exact:
@@ -559,9 +552,8 @@ class _Search:
     def _finite(self, site: Site) -> bool:
         """Whether the test asks for the result itself to be finite."""
         return site.result is not None and any(
-            relation == "finite" and (same(option, site.result) or site_behind(option) is site)
+            relation == "finite" and (same(value, site.result) or site_behind(value) is site)
             for value, relation, _ in self.facts
-            for option in (value, *_options(value))
         )
 
     def under(self, site: Site, param: str) -> Value:

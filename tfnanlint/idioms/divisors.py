@@ -33,7 +33,6 @@ from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DISPERSIONS,
-    DIVISORS,
     INVERSES,
     QUOTIENTS,
     SIMPLE_POWERS,
@@ -46,7 +45,7 @@ Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innerm
 
 # Of weights that add up to 1 these are above 0, too.
 _TENSOR_LIBRARIES: Final = ("tf", "keras", "K")
-_INVERTING: Final = (*DIVISORS, "tf.pow")
+_INVERTING: Final = ("tf.divide", "tf.math.rsqrt", "tf.pow")
 
 
 class ZeroEvidence(NamedTuple):
