@@ -34,6 +34,7 @@ from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DISPERSIONS,
     INVERSES,
+    INVERTING,
     QUOTIENTS,
     SIMPLE_POWERS,
     SIZES,
@@ -45,7 +46,6 @@ Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innerm
 
 # Of weights that add up to 1 these are above 0, too.
 _TENSOR_LIBRARIES: Final = ("tf", "keras", "K")
-_INVERTING: Final = ("tf.divide", "tf.math.rsqrt", "tf.pow")
 
 
 class ZeroEvidence(NamedTuple):
@@ -307,7 +307,7 @@ def sums_weights_used(division: Site, divisor: Value, masks: Masks) -> bool:
     power = quantities.power_of(divisor)
     if divisor.known and power is plain(divisor):
         return False
-    if division.op.name not in _INVERTING or division.point is None:
+    if division.op.name not in INVERTING or division.point is None:
         return False
     total = made_by(power, "tf.reduce_sum")
     if total is None:

@@ -80,6 +80,8 @@ QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 SAFE_DIVISIONS: Final = ("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
+# Not finite at 0 of what is divided by, rooted, or raised to a negative power.
+INVERTING: Final = ("tf.divide", "tf.math.rsqrt", "tf.pow")
 MATRIX_MULTIPLICATIONS: Final = ("tf.matmul", "tf.linalg.matvec", "tf.tensordot")
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
 WEIGHED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d")
