@@ -99,11 +99,13 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
 
 
 def is_free_direction(angle: Site, values: list[Value]) -> bool:
-    """Whether weights give both parts of a direction, without an activation, and a gradient is
-    taken: both are 0 for an input of zeros, as long as the biases are 0.
+    """Whether a gradient is taken and weights give both parts of a direction without an activation,
+    which are 0 for an input of zeros as long as the biases are 0, or two points of one set do,
+    which may coincide.
     """
-    is_trained = angle.differentiated is Differentiated.YES
-    return is_trained and len(values) == 2 and all(map(linear, values))
+    if angle.differentiated is not Differentiated.YES or len(values) != 2:
+        return False
+    return all(map(linear, values)) or all(map(differences.is_between_parts, values))
 
 
 def replaced(value: Value, here: Context) -> bool:

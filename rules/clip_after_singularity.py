@@ -109,6 +109,8 @@ def wanted(masked: Masked, here: Context) -> bool:
     if site.op.name in LOGARITHMS:
         return value.known or clip.op.name in traits.BOUNDS
     ratio = densities.is_ratio(site)
+    if not ratio and site.op.name == "tf.divide" and not site.value("x").nonzero:
+        return False  # 0 / 0 is NaN, which no clip hides: TFN102
     if ratio and clip.op.name in traits.ONE_SIDED_BOUNDS and not bounds_by_number(clip):
         return False  # the smaller one of two ratios
     return (value.known or ratio) and clip.differentiated is Differentiated.YES

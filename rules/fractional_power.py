@@ -56,8 +56,9 @@ from tfnanlint.api import (
     divisors,
     domain,
     evidence,
-    moments,
+    linear,
     powers,
+    ratios,
     repairs,
     rule,
     value_in_words,
@@ -85,11 +86,12 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     exponent = float(power.const("y"))
     if exponent == 0 or where.holds(base) or base.guarded:
         return
-    below = not exponent.is_integer() and base.known and base.lo < 0
+    is_signed = base.lo < 0 if base.known else linear(base) and is_trained(power)
+    below = not exponent.is_integer() and is_signed
     at_zero = (
         exponent < 1
         and base.zero
-        and (evidence.shows_zero(base) or exponent > 0 and square_of_zero(base))
+        and (evidence.shows_zero(base) or powers.may_be_of_zero(power, base, here.masks))
         and not evidence.counted(base)
         and (exponent < 0 or power.differentiated is not Differentiated.NO)
     )
@@ -117,6 +119,10 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     )
 
 
+def is_trained(power: Site) -> bool:
+    return power.differentiated is Differentiated.YES
+
+
 def is_unlikely_divisor(power: Site, here: Context) -> bool:
     """Whether the base of a negative power is 0 for unusual data only, or kept away from it."""
     if here.draft:
@@ -126,25 +132,30 @@ def is_unlikely_divisor(power: Site, here: Context) -> bool:
 
 
 def by_weight(power: Site, here: Context) -> Iterator[Finding]:
-    """A base that can be 0 to the power of a weight, which training may take below 1."""
+    """A base that can be 0 to the power of a weight, which training may take below 1, or a base
+    below 0 to one that training takes off a whole number.
+    """
     base, exponent = power.value("x"), power.value("y")
-    if not here.numeric(base) or base.kind == "number" or not base.zero or base.lo < 0:
+    if not here.numeric(base) or base.kind == "number" or not base.zero:
         return
-    if power.differentiated is Differentiated.NO or exponent.lo >= 1:
+    if power.differentiated is Differentiated.NO or here.hidden(power):
         return
-    if not differences.may_be_trained_below_one(exponent) or here.hidden(power):
-        return
-    if not evidence.shows_zero(base):
-        return
-    yield here.finding(
-        power,
-        "x",
-        f"power of {value_in_words(base)} with a trained exponent: when the exponent falls "
-        "below 1, the gradient is Inf at 0",
-        Certainty.MAY,
-        help="keep the base above 0 with tf.maximum(x, 1e-6), or the exponent at or above 1",
-        doubtful=True,
-    )
+    if base.lo < 0:
+        is_wrong = base.known and is_trained(power) and differences.is_weight(exponent)
+        effect = "below 0 the result is NaN as soon as the exponent is no whole number"
+    else:
+        is_wrong = exponent.lo < 1 and differences.may_be_trained_below_one(exponent)
+        is_wrong = is_wrong and evidence.shows_zero(base)
+        effect = "when the exponent falls below 1, the gradient is Inf at 0"
+    if is_wrong:
+        yield here.finding(
+            power,
+            "x",
+            f"power of {value_in_words(base)} with a trained exponent: {effect}",
+            Certainty.MAY,
+            help="keep the base above 0 with tf.maximum(x, 1e-6), or the exponent at or above 1",
+            doubtful=True,
+        )
 
 
 def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
@@ -176,17 +187,10 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
     )
 
 
-def square_of_zero(base: Value) -> bool:
-    """A square of what changes its sign, or of what nothing is known: 0 where that is 0, and its
-    gradient times that of the power is 0 * inf.
-    """
-    square = moments.squared(base)
-    inner = square.value("x") if square is not None else None
-    return inner is not None and (not inner.known or inner.lo < 0 < inner.hi)
-
-
 def message(base: Value, exponent: float, below: bool) -> str:
     what = value_in_words(base)
+    if not base.known and ratios.is_error_of_prediction(base):
+        what = "1 minus a score that is 1 for a perfect prediction"
     if exponent < 0:
         effect = (
             "at 0 the result is Inf"

@@ -81,9 +81,9 @@ OF_LABELS = (
 @rule(
     "TFN205",
     "nan-masked-after",
-    on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply",
+    on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply tf.gather tf.gather_nd",
     needs="where switch nan_to_num tf.boolean_mask:nan tf.boolean_mask:finite tf.multiply:nan "
-    "tf.multiply:finite",
+    "tf.multiply:finite tf.gather:nan tf.gather:finite tf.gather_nd:nan tf.gather_nd:finite",
     fixes="divide_no_nan mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from tfnanlint.guards.zero_sets import is_zero_at
 from tfnanlint.idioms.piecewise_linear import pieces
+from tfnanlint.ops.frameworks import OPTIMIZER_UPDATES
 from tfnanlint.ops.provenance import Walk, behind, site_behind
 from tfnanlint.ops.site import Site, same
 from tfnanlint.ops.traits import NO_GRADIENT, SLICES, TOTALS
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import Note, Value
 
 #: What takes gradients: its parameters for what is differentiated, and by what.
 TAKERS: Final = {"method.gradient": ("target", "sources"), "tf.gradients": ("ys", "xs")}
@@ -56,6 +58,19 @@ def gradient_site(value: Value) -> Site | None:
             return None
         value = origin.value(origin.op.passes or origin.op.main)
     return None
+
+
+def is_gradient(value: Value) -> bool:
+    """Whether a value is a gradient: what a tape gave, or what a method of an optimizer that Keras
+    or TensorFlow calls with one is handed first.
+    """
+    note = value.origin
+    if not isinstance(note, Note) or not note.parameter:
+        return gradient_site(value) is not None
+    method = note.node
+    if not isinstance(method, ast.FunctionDef) or method.name not in OPTIMIZER_UPDATES:
+        return False
+    return [one.arg for one in method.args.args][1:2] == [note.parameter]
 
 
 def _gradient_behind(value: Value) -> Derivative | None:

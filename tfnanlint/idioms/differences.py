@@ -7,14 +7,15 @@ sign.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Final
 
-from tfnanlint.ops.site import both_orders, made_by
-from tfnanlint.ops.traits import POSITIVE_SCALES
+from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
+from tfnanlint.ops.traits import POSITIVE_SCALES, SLICES, UNPACKINGS
 from tfnanlint.terms.build import DOT, TOTAL, term_of, terms_of
 from tfnanlint.terms.term import Atom, Monomial, Term, added, raised
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import Note, Value
 
 _PRODUCTS: Final = (DOT, TOTAL)
 
@@ -67,6 +68,29 @@ def is_squared_distance(term: Term) -> bool:
     return is_difference_of_squares(term) and any(
         [c == -2 and _is_product(monomial) for monomial, c in term.parts.items()]
     )
+
+
+def is_between_parts(value: Value) -> bool:
+    """Whether a value is the difference of two parts of one tensor, or elements of it: of points of
+    one set, `p[1:] - p[:-1]`, or `b - a` of `a, b = tf.unstack(p)`. Two of them may coincide.
+    """
+    minus = made_by(value, "tf.subtract")
+    if minus is None:
+        return False
+    first, second = [_cut_from(minus, param) for param in ("x", "y")]
+    return first is not None and first is second and not same(*operands(minus))
+
+
+def _cut_from(minus: Site, param: str) -> Site | Note | None:
+    """What an operand is a part of: the origin of what was sliced, or the op that gave it in
+    pieces; None for what is no part.
+    """
+    origin, is_part = minus.value(param).origin, isinstance(minus.args.get(param), ast.Subscript)
+    while isinstance(origin, Site) and origin.op.name in SLICES:
+        origin, is_part = origin.value(origin.op.main).origin, True
+    if isinstance(origin, Note) and origin.index is not None and isinstance(origin.parent, Site):
+        return origin.parent if origin.parent.op.name in UNPACKINGS else None
+    return origin if is_part and isinstance(origin, (Site, Note)) else None
 
 
 def has_sign_of_weight(term: Term) -> bool:

@@ -17,13 +17,14 @@ from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.vanishing import (
     SUMS,
     counted,
-    mean_of_squared_gradients,
+    has_ones,
     not_counted,
     ordinary,
     running_average,
     set_to_zero,
     shows_zero,
     sums_cut_off,
+    sums_squares_from_zero,
     unscaled,
     zero_factor,
 )
@@ -31,12 +32,13 @@ from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     INVERSES,
+    INVERTING,
     QUOTIENTS,
     SIMPLE_POWERS,
     SIZES,
 )
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Value, is_numeric, value_in_words
+from tfnanlint.values.value import INF, Value, is_numeric, value_in_words
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
@@ -65,7 +67,7 @@ def zero_evidence(
         return ZeroEvidence("a sum of counts that can all be 0")
     if counted(divisor) or not is_numeric(divisor) or divisor.nonzero or divisor.guarded:
         return None
-    if mean_of_squared_gradients(divisor):
+    if sums_squares_from_zero(divisor):
         return ZeroEvidence("a mean of squared gradients, 0 for a weight that has had none yet")
     if divisor.known and shows_zero(divisor):
         return ZeroEvidence("0") if divisor.exact else _by_bounds(divisor)
@@ -78,7 +80,9 @@ def _of_sum(division: Site, divisor: Value, masks: Masks) -> ZeroEvidence | None
         return ZeroEvidence("a multiple of a sum that can be 0")
     if _is_by_mask(division, divisor, masks):
         return _of_mask(divisor)
-    if divisor.known:
+    if _is_size_of_class(division, divisor):
+        return ZeroEvidence("a sum of labels, 0 for a class that does not occur")
+    if divisor.known and not divisor.lo == -INF < INF == divisor.hi:
         return None
     for shows, text in _SUMS_THAT_VANISH:
         if shows(division, divisor, masks):
@@ -112,7 +116,22 @@ def _is_total_of_tensor(division: Site, divisor: Value) -> bool:
 
 
 def _is_by_mask(division: Site, divisor: Value, masks: Masks) -> bool:
-    return is_sum_of_mask(division) or _is_sum_of_weights_used(division, divisor, masks)
+    if any(map(has_ones, quantities.sums(divisor))):
+        return False
+    return is_sum_of_mask(division) or sums_weights_used(division, divisor, masks)
+
+
+def _is_size_of_class(division: Site, divisor: Value) -> bool:
+    """Whether a divisor is the sum of labels over several axes, those of an image, or a power of
+    it, as in the weights `1 / square(sum(y, [1, 2]))` of a generalised Dice loss. Sums over the
+    last axis alone are 1 for one-hot labels.
+    """
+    total = made_by(quantities.power_of(divisor), "tf.reduce_sum")
+    if total is None or not total.given("axis"):
+        return False
+    axes = total.value("axis").obj
+    is_over_image = isinstance(axes, tuple) and len(axes) > 1
+    return is_over_image and truth_only(total.value("x"), division.point)
 
 
 def _of_mask(divisor: Value) -> ZeroEvidence:
@@ -228,20 +247,15 @@ def divides_by(division: Site, producer: Site) -> bool:
 
 
 def is_sum_of_mask(division: Site) -> bool:
-    """Whether a quotient is `sum(x * m) / sum(m)` or `sum(x * m / sum(m))`: the product shows that
-    `m` is a mask, or weights. A running average is none.
+    """Whether a quotient is `sum(x * m) / sum(m)`, `m @ x / sum(m)` or `sum(x * m / sum(m))`: the
+    product shows that `m` is a mask, or weights. A running average is none.
     """
     if not division.given("y") or not division.given("x") or is_raised(division.value("y")):
         return False
     totals = quantities.sums(division.value("y"))
     if not totals:
         return False
-    dividend = division.value("x")
-    factors = [
-        plain(factor)
-        for part in [dividend, *(total.value("x") for total in quantities.sums(dividend))]
-        for factor in quantities.factors(part)
-    ]
+    factors = quantities.weighed(division.value("x"))
     return any(
         same(summand, factor)
         for total in totals
@@ -251,16 +265,17 @@ def is_sum_of_mask(division: Site) -> bool:
     )
 
 
-def _is_sum_of_weights_used(division: Site, divisor: Value, masks: Masks) -> bool:
-    """Whether a quotient is `n / sum(m)` or `n / sum(m) ** 2` where the function multiplies with
-    `m`, too: `m` is a mask, or weights. Of a sum with known bounds only the power tells more.
+def sums_weights_used(division: Site, divisor: Value, masks: Masks) -> bool:
+    """Whether a quotient is `n / sum(m)`, `rsqrt(sum(m))` or `n / sum(m) ** 2` where the function
+    multiplies with `m`, too: `m` is a mask, or weights. Of a sum with known bounds only the power
+    tells more.
     """
     power = quantities.power_of(divisor)
     if divisor.known and power is plain(divisor):
         return False
-    if division.op.name != "tf.divide" or division.point is None:
+    if division.op.name not in INVERTING or division.point is None:
         return False
-    total = made_by(quantities.power_of(division.value("y")), "tf.reduce_sum")
+    total = made_by(power, "tf.reduce_sum")
     if total is None:
         return False
     weight = plain(total.value("x"))
@@ -316,9 +331,14 @@ def _is_by_counters(division: Site, divisor: Value, masks: Masks) -> bool:
 
 
 def _is_by_whole_counts(division: Site, divisor: Value, masks: Masks) -> bool:
-    """Whether a quotient of whole numbers, of which `/` makes floats, is by a sum of counts."""
-    whole = division.op.name == "tf.divide" and divisor.dtype in ("int32", "int64")
-    return whole and _is_sum_of_counts(division, divisor, masks)
+    """Whether a quotient of whole numbers, of which `/` makes floats, is by a sum of counts, or by
+    a number of elements that can be 0.
+    """
+    if division.op.name != "tf.divide" or divisor.dtype not in ("int32", "int64"):
+        return False
+    is_total = made_by(plain(widest(plain(divisor))), *SUMS) is not None
+    is_empty = is_total and divisor.known and shows_zero(divisor) and not counted(divisor)
+    return is_empty or _is_sum_of_counts(division, divisor, masks)
 
 
 def _is_by_products_cut_off(division: Site, divisor: Value, masks: Masks) -> bool:

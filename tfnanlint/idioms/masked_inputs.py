@@ -30,15 +30,19 @@ _PAIRS: Final = (
     ("condition", "x"),
     ("condition", "y"),
     ("mask", "x"),
+    ("indices", "x"),
     ("x", "y"),
     ("y", "x"),
 )
 
 
 def asked_for_nan(condition: Value, depth: int = _DEPTH) -> Value | None:
-    """What a condition, or a mask that was cast from one, asks whether it is NaN, or None."""
-    site = made_by(condition, *_TESTS, *LOGICAL, *MASK_ARITHMETIC, *CASTS) if depth else None
-    if site is None:
+    """What a condition, a mask that was cast from one, or the indices of where it holds, asks
+    whether it is NaN, or None.
+    """
+    kinds = (*_TESTS, *LOGICAL, *MASK_ARITHMETIC, *CASTS, "tf.where")
+    site = made_by(condition, *kinds) if depth else None
+    if site is None or site.op.name == "tf.where" and site.given("x"):
         return None
     if site.op.name not in _TESTS:
         inner = [asked_for_nan(site.value(param), depth - 1) for param in site.args]
@@ -102,6 +106,5 @@ def _may_mask(choice: Site) -> bool:
         return any(choice.may_be_made_by(param, *BOOLEAN_MASKS) for param in ("x", "y"))
     if choice.op.name == "ops.nan_to_num":
         return False
-    return choice.may_be_made_by(
-        "condition" if choice.given("condition") else "mask", *BOOLEAN_MASKS
-    )
+    param = next((one for one in ("condition", "mask", "indices") if choice.given(one)), "")
+    return bool(param) and choice.may_be_made_by(param, *BOOLEAN_MASKS, "tf.where")

@@ -24,6 +24,7 @@ from tfnanlint.ops.traits import (
     EXTREMES,
     LAMBDAS,
     LINEAR_IN_FIRST,
+    MATRIX_MULTIPLICATIONS,
     NORMS,
     OF_FIRST,
     ONE_HOTS,
@@ -419,6 +420,15 @@ def factors(value: Value, depth: int = 4) -> list[Value]:
         for param in ("x", "y")
         for part in (site.value(param), *factors(site.value(param), depth - 1))
     ]
+
+
+def weighed(dividend: Value) -> list[Value]:
+    """The factors of a product, of each product that is added up, and of a matrix product: `x` and
+    `m` of `x * m`, `sum(x * m)` and `m @ x`.
+    """
+    parts = [dividend, *(total.value("x") for total in sums(dividend))]
+    product = made_by(plain(widest(plain(dividend))), *MATRIX_MULTIPLICATIONS)
+    return [plain(factor) for part in parts for factor in (*factors(part), *operands(product))]
 
 
 def is_union(value: Value, overlap: Value) -> bool:

@@ -1,11 +1,16 @@
-"""Quotients of sums over the same elements: cosines, coefficients of variation."""
+"""Quotients of sums over the same elements: cosines, coefficients of variation, overlaps."""
 
 from __future__ import annotations
 
-from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import DISPERSIONS, SQUARE_ROOTS
+from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms import quantities
+from tfnanlint.idioms.differences import are_complements
+from tfnanlint.ops.provenance import widest
+from tfnanlint.ops.site import Site, complemented, made_by, operands, same
+from tfnanlint.ops.traits import DISPERSIONS, SQUARE_ROOTS, SUMS
 from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_at
 from tfnanlint.terms.term import SUM, Atom, Monomial, Term
+from tfnanlint.values.value import Value
 
 
 def is_cosine(division: Site) -> bool:
@@ -18,6 +23,54 @@ def is_cosine(division: Site) -> bool:
 def is_variation(division: Site) -> bool:
     """Whether a quotient is the variance or deviation of elements by their mean."""
     return any([_variation(term) for term in terms_at(division)])
+
+
+def is_error_of_prediction(error: Value) -> bool:
+    """Whether a value is 1 minus a score that is 1 for a perfect prediction: an overlap (Dice,
+    Tversky), smoothed or not, or the probability of what is right, `y * p + (1 - y) * (1 - p)`.
+    """
+    score = complemented(plain(widest(plain(error))))
+    if score is None:
+        return False
+    value = plain(widest(plain(score)))
+    quotient = made_by(value, "tf.divide")
+    if quotient is not None:
+        return quantities.is_overlap(quotient) or _is_tversky(quotient)
+    products = [made_by(plain(part), "tf.multiply") for part in _addends(value)]
+    if len(products) != 2 or None in products:
+        return False
+    first, second = [operands(site) for site in products]
+    ways = (second, second[::-1])
+    return any([all(map(are_complements, first, way)) for way in ways])
+
+
+def _is_tversky(quotient: Site) -> bool:
+    """Whether a quotient is `n / (n + rest)`, of which the rest adds up products with complements:
+    what a prediction misses, and what it finds in vain.
+    """
+    hits, whole = _addends(quotient.value("x")), _addends(quotient.value("y"))
+    rest = [part for part in whole if not any([same(part, hit) for hit in hits])]
+    return 0 < len(rest) < len(whole) and all(map(_adds_up_misses, rest))
+
+
+def _addends(value: Value, depth: int = 4) -> list[Value]:
+    """What is added up in a value, one by one."""
+    total = made_by(plain(widest(plain(value))), "tf.add") if depth else None
+    if total is None:
+        return [plain(value)]
+    return [part for operand in operands(total) for part in _addends(operand, depth - 1)]
+
+
+def _adds_up_misses(value: Value) -> bool:
+    """Whether a value is a sum of products with a complement, `sum(y * (1 - p))`."""
+    scaled = operands(made_by(value, "tf.multiply")) or (value,)
+    totals = [total for part in scaled if (total := made_by(plain(part), *SUMS)) is not None]
+    return len(totals) == 1 and any(
+        [
+            complemented(plain(factor)) is not None
+            for factor in quantities.factors(totals[0].value(totals[0].op.main))
+        ]
+    )
 
 
 def _cosine(term: Term) -> bool:

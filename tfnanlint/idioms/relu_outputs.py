@@ -101,11 +101,13 @@ def relu_before_layer(site: Site, interpreter: Evaluator, around: Around) -> Sit
         return relu_behind(site.value("input")) if is_softmax else None
     if not _is_softmax(site):
         return None
-    outer = [*around(site.node)[:2], None, None]
-    if isinstance(outer[0], (ast.List, ast.Tuple)) and isinstance(outer[1], ast.Call):
-        model = interpreter.site(outer[1], site.point)
-        if model is not None and model.op.name == "keras.Sequential":
-            before = outer[0].elts[: outer[0].elts.index(site.node)]
+    outer = [*around(site.node)[:3], None, None, None]
+    if isinstance(outer[0], (ast.List, ast.Tuple)):
+        before = outer[0].elts[: outer[0].elts.index(site.node)]
+        is_joined = isinstance(outer[1], ast.BinOp) and isinstance(outer[1].op, ast.Add)
+        call = outer[2 if is_joined else 1]
+        model = interpreter.site(call, site.point) if isinstance(call, ast.Call) else None
+        if before and model is not None and model.op.name == "keras.Sequential":
             return _relu_of_last([interpreter.ask(node, site.point) for node in before])
     method = _method_called(outer[0])
     if method is not None and method.attr == "add":

@@ -12,7 +12,8 @@ from functools import cache
 
 from tfnanlint.conventions.identifiers import is_kernel
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.derivatives import gradient_site
+from tfnanlint.idioms import moments
+from tfnanlint.idioms.derivatives import is_gradient
 from tfnanlint.idioms.exponents import (
     compares_each_with_all,
     is_kernel_matrix,
@@ -59,6 +60,7 @@ from tfnanlint.ops.traits import (
     SUMS,
     TOTALS,
     UNDERFLOWING,
+    VANISHING_AT_ZERO,
     ZERO_IF_INSIDE,
     is_random,
 )
@@ -310,14 +312,31 @@ def running_average(value: Value) -> Value | None:
     return None
 
 
-def mean_of_squared_gradients(value: Value) -> bool:
-    """Whether a value is a running average of squared gradients, or its root: it is 0 for a weight
-    that has had none yet, behind a dead unit or at an input of zeros.
+def sums_squares_from_zero(value: Value) -> bool:
+    """Whether a value is a running average of squared gradients, a variable that starts at 0 and
+    adds up squares, or the root of such: 0 for a weight that has had no gradient yet, behind a dead
+    unit or at an input of zeros.
     """
     root = made_by(value, "tf.sqrt", "tf.pow")
-    fresh = running_average(value if root is None else root.value("x"))
-    square = made_by(fresh, *SQUARES) if fresh is not None else None
-    return square is not None and gradient_site(square.value("x")) is not None
+    total = value if root is None else root.value("x")
+    corrected = made_by(plain(total), "tf.divide")
+    total = total if corrected is None else corrected.value("x")
+    variable = made_by(plain(widest(plain(total))), *VARIABLES)
+    if variable is None or variable.interpreter is None:
+        fresh = running_average(total)
+        square = made_by(fresh, *SQUARES) if fresh is not None else None
+        return square is not None and is_gradient(square.value("x"))
+    updates = variable.interpreter.assigned(variable) if begins_at_zero(variable) else []
+    return bool(updates) and all([_adds_square(update) for update in updates])
+
+
+def _adds_square(value: Value, depth: int = 4) -> bool:
+    """Whether a value is a square, a multiple of one, or a sum with such."""
+    value = plain(widest(plain(value)))
+    if moments.squared(value) is not None:
+        return True
+    parts = operands(made_by(value, *SUM_AND_PRODUCT)) if depth else ()
+    return any([_adds_square(part, depth - 1) for part in parts])
 
 
 def _one_weight(rest: Site, kept: Site, param: str) -> bool:
@@ -578,13 +597,21 @@ def sums_cut_off(divisor: Value) -> bool:
     return total is not None and _of_cut_off(total.value(total.op.main))
 
 
-def _of_cut_off(elements: Value, depth: int = 4) -> bool:
-    product = made_by(plain(elements), "tf.multiply") if depth else None
+def _of_cut_off(elements: Value, depth: int = 6) -> bool:
+    """Whether elements are 0 where something is that is exactly 0 for ordinary data: products with
+    it, `1 - exp(-relu(x))`, `tanh(relu(x))`.
+    """
+    factor = plain(widest(plain(elements)))
+    product = made_by(factor, "tf.multiply") if depth else None
     if product is not None:
         return any(_of_cut_off(part, depth - 1) for part in operands(product))
-    factor = plain(widest(plain(elements)))
     rarely = made_by(factor, *ONE_HOTS, *MAGNITUDES, *UNDERFLOWING, *PROBABILITIES) is not None
-    return factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor)
+    if factor.lo == 0 and not rarely and not _squared(factor) and shows_zero(factor):
+        return True
+    complement = complemented(factor)
+    curve = made_by(factor, *VANISHING_AT_ZERO) or made_by(complement or factor, "tf.exp")
+    is_zero_at_zero = curve is not None and (curve.op.name != "tf.exp" or complement is not None)
+    return depth > 0 and is_zero_at_zero and _of_cut_off(curve.value(curve.op.main), depth - 1)
 
 
 def _decayed(value: Value) -> bool:
@@ -829,13 +856,13 @@ def has_hits(total: Site) -> bool:
 
 
 def has_ones(total: Site) -> bool:
-    """A sum or norm of a unit matrix, also of one that was added to what is not negative (the loops
-    of a graph), of a kernel of points and themselves, or of the rows or columns of one on whose
-    diagonal a number was put: none of them is 0.
+    """A sum or norm of a unit matrix, also of one that was added to what is not negative as far as
+    is known (the loops of a graph), of a kernel of points and themselves, or of the rows or columns
+    of one on whose diagonal a number was put: none of them is 0.
     """
     plus = made_by(total.value("x"), "tf.add")
     for unit, summand in both_orders(plus):
-        if made_by(unit, "tf.eye") is not None and summand.nonnegative:
+        if made_by(unit, "tf.eye") is not None and (summand.nonnegative or not summand.known):
             return True
     if is_kernel_matrix(total.value("x")):
         return True

@@ -15,7 +15,7 @@ from tfnanlint.interp.names import fallback, is_supposed, settable, small
 from tfnanlint.ops.frameworks import ANY_WEIGHT, TRAINED_WEIGHTS
 from tfnanlint.ops.relations.parts import taken
 from tfnanlint.ops.site import Site, another, element_of, made_by
-from tfnanlint.ops.traits import READERS
+from tfnanlint.ops.traits import ARITHMETIC, READERS, UNPACKINGS
 from tfnanlint.ops.transfer import core as t
 from tfnanlint.program.functions import (
     Bound,
@@ -346,7 +346,7 @@ class Containers:
             return another(whole, kind="tensor")
         if whole.kind == "number" and whole.known:  # the size of one axis
             return element_of(whole, "number")
-        if made_by(whole, *READERS) is not None:  # one of the columns that are read
+        if made_by(whole, *READERS, *UNPACKINGS) is not None:  # a column that is read, a piece
             return unknown(origin=Note("", parent=whole.origin, index=index))
         return unknown(origin=whole.origin if isinstance(whole.origin, Note) else None)
 
@@ -975,12 +975,14 @@ def _extent(shape: Value) -> Value:
 
 def _is_selection(ev: Evaluator, whole: Value, index: ast.expr, point: Point) -> bool:
     """Whether an index takes elements of a tensor or array, or of something whose elements are
-    known.
+    known, such as what arithmetic gives.
     """
     if whole.kind in ("tensor", "array") or whole.known:
         return True
     if whole.kind != "unknown":
         return False
+    if isinstance(whole.origin, Site) and whole.origin.op.name in ARITHMETIC:
+        return True
     return whole.nan or whole.inf or _is_mask(index, point) or _is_tensor_of_marks(ev, index, point)
 
 

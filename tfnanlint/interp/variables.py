@@ -30,7 +30,9 @@ from tfnanlint.program.module import Module
 from tfnanlint.program.scope import (
     Assigned,
     Binding,
+    Element,
     Fixed,
+    Iterated,
     Joined,
     Loop,
     Parameter,
@@ -47,7 +49,8 @@ _MODULES: Final = frozenset("tf state_ops K backend ops moving_averages training
 # What trains, as text.
 _TRAINS: Final = tuple([f".{name}(" for name in (*STEP_METHODS, *TRAINING_METHODS)])
 MAX_CHANGES: Final = 24  # assignments joined at one variable
-_DEPTH: Final = 6  # names followed from a target to the call that made the variable
+_CONTAINERS: Final = (ast.Subscript, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
+_DEPTH: Final = 8  # names followed from a target to the call that made the variable
 
 
 class Change(Binding):
@@ -233,6 +236,8 @@ class Variables:
         ):
             return None
         changes = self._changes(ev, node, point.module)
+        if changes and point.over is not None and not self._are_told(ev, point.module):
+            return None
         if is_shown and not changes:
             return Loop(Fixed(as_tensor(start, value.dtype)))
         return self._loop(ev, as_tensor(start, value.dtype), changes)
@@ -268,6 +273,13 @@ class Variables:
             for target, sign, given, point in self._all_changes(ev, module)
             if node in self._makers(ev, target, point, _DEPTH)
         ]
+
+    def _are_told(self, ev: Evaluator, module: Module) -> bool:
+        """Whether the file tells of each assignment which variable it means: one of those that a
+        comprehension makes has no name of its own.
+        """
+        changes = self._all_changes(ev, module)
+        return all([self._makers(ev, target, point, _DEPTH) for target, _, _, point in changes])
 
     def assigned(self, ev: Evaluator, variable: Site) -> list[Value]:
         """What a file assigns to the variable that a site makes, one value for each place that does
@@ -373,6 +385,9 @@ class Variables:
             return {target}
         if isinstance(target, ast.Name):
             return self._bound_makers(ev, point.lookup(target.id), depth)
+        if isinstance(target, _CONTAINERS) and depth:
+            parts = _elements_of(target)
+            return set().union(*(self._makers(ev, part, point, depth - 1) for part in parts))
         if isinstance(target, ast.Attribute) and depth:
             if target.attr in ("handle", "read_value"):
                 return self._makers(ev, target.value, point, depth - 1)
@@ -399,6 +414,8 @@ class Variables:
             return set()
         if isinstance(binding, Assigned):
             return self._makers(ev, binding.node, binding.point, depth - 1)
+        if isinstance(binding, (Element, Iterated)):
+            return self._element_makers(ev, binding, depth - 1)
         if isinstance(binding, Handed):
             return self._bound_makers(ev, binding.binding, depth - 1)
         if isinstance(binding, Joined):
@@ -419,6 +436,33 @@ class Variables:
                 *(self._bound_makers(ev, bound.get(binding.name), depth - 1) for bound in handed)
             )
         return set()
+
+    def _element_makers(
+        self, ev: Evaluator, binding: Element | Iterated, depth: int
+    ) -> set[ast.Call]:
+        """The calls that may have made what a loop takes from a list, from one of those that `zip`
+        runs through, or from what `enumerate` counts.
+        """
+        whole: Any = binding.whole if isinstance(binding, Element) else binding
+        listed = unrefined(whole.iterable if isinstance(whole, Iterated) else whole)
+        if not isinstance(listed, Assigned):
+            return self._bound_makers(ev, listed, depth)
+        node, index = listed.node, binding.index if isinstance(binding, Element) else 0
+        if isinstance(node, ast.Call) and isinstance(index, int):
+            place = {"zip": index, "enumerate": index - 1}.get(leaf(node.func), -1)
+            if not 0 <= place < len(node.args):
+                return set()
+            node = node.args[place]
+        return self._makers(ev, node, listed.point, depth)
+
+
+def _elements_of(container: ast.expr) -> list[ast.expr]:
+    """What the elements of a container are, as it is written, or the container they are read from:
+    `f(v)` of `[f(v) for v in x]`, `a` and `b` of `(a, b)`, `x` of `x[i]`.
+    """
+    if isinstance(container, (ast.List, ast.Tuple)):
+        return container.elts
+    return [container.value if isinstance(container, ast.Subscript) else container.elt]
 
 
 def _slot_name(call: ast.Call) -> str | None:

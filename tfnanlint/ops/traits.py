@@ -80,6 +80,9 @@ QUOTIENTS: Final = ("tf.divide", "tf.math.divide_no_nan")
 SAFE_DIVISIONS: Final = ("tf.math.divide_no_nan", "tf.math.reciprocal_no_nan")
 # Not finite at 0 of this parameter.
 DIVISORS: Final = {"tf.divide": "y", "tf.math.reciprocal": "x", "tf.math.rsqrt": "x"}
+# Not finite at 0 of what is divided by, rooted, or raised to a negative power.
+INVERTING: Final = ("tf.divide", "tf.math.rsqrt", "tf.pow")
+MATRIX_MULTIPLICATIONS: Final = ("tf.matmul", "tf.linalg.matvec", "tf.tensordot")
 MATRIX_PRODUCTS: Final = ("tf.matmul", "tf.tensordot", "tf.einsum")
 WEIGHED_SUMS: Final = (*MATRIX_PRODUCTS, "tf.nn.conv2d")
 CONTRACTIONS: Final = ("tf.reduce_sum", *MATRIX_PRODUCTS, "tf.linalg.matvec")
@@ -399,7 +402,17 @@ SMOOTH_CURVES: Final = frozenset(
 )
 # 0 where all that they are given is.
 VANISHING_AT_ZERO: Final = frozenset(
-    (*LINEAR_AT_ZERO, *FLAT_AT_ZERO, *ROOTS, "tf.nn.relu", "tf.tanh", "tf.sin", "tf.reduce_max")
+    (
+        *LINEAR_AT_ZERO,
+        *FLAT_AT_ZERO,
+        *ROOTS,
+        "tf.nn.relu",
+        "tf.tanh",
+        "tf.sin",
+        "tf.math.expm1",
+        "tf.math.log1p",
+        "tf.reduce_max",
+    )
 )
 # 0 only where their operands are, or one of them.
 FALLING_WITH: Final = (

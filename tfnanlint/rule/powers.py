@@ -1,4 +1,4 @@
-"""Repairs of powers with a fractional or negative exponent."""
+"""Powers with a fractional or negative exponent: bases that can be 0, and repairs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import ast
 from typing import Final
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
-from tfnanlint.idioms import moments
+from tfnanlint.guards.post_guards import Masks
+from tfnanlint.idioms import divisors, moments, ratios
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import ADDITIONS
 from tfnanlint.rewrite.availability import argument
@@ -17,6 +18,24 @@ from tfnanlint.values.value import Value
 
 # Ops that keep a value at 0 or above, and where they say so.
 _ZEROED: Final = {"tf.clip_by_value": ("clip_value_min",), "tf.maximum": ("x", "y")}
+
+
+def may_be_of_zero(power: Site, base: Value, masks: Masks) -> bool:
+    """Whether the form of the base of a power shows that it can be 0: a square, the error of a
+    prediction; under a negative exponent the sum of weights that the function multiplies with.
+    """
+    if power.value("y").lo < 0:
+        return divisors.sums_weights_used(power, base, masks)
+    return _is_square_of_zero(base) or ratios.is_error_of_prediction(base)
+
+
+def _is_square_of_zero(base: Value) -> bool:
+    """Whether a value is a square of what changes its sign, or of what nothing is known: 0 where
+    that is 0, and its gradient times that of the power is 0 * inf.
+    """
+    square = moments.squared(base)
+    inner = square.value("x") if square is not None else None
+    return inner is not None and (not inner.known or inner.lo < 0 < inner.hi)
 
 
 def fixes_of(here: Context, power: Site, exponent: float) -> list[Fix]:
