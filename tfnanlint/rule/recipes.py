@@ -155,7 +155,7 @@ def _word(value: Value) -> str:
 
 def with_numbers(here: Context, site: Site, template: str) -> str:
     """A template with numbers for what is filled with ones or zeros, where `where` takes them."""
-    if not here.speller.chooses_of_numbers(site):
+    if not here.broadcasts(site):
         return template
     return _FILLED.sub(lambda match: {"ones": "1.0", "zeros": "0.0"}[match[1]], template)
 
