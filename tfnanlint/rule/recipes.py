@@ -12,10 +12,11 @@ from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.identifiers import begins_with_epsilon
 from tfnanlint.conventions.texts import may_divide
-from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
+from tfnanlint.diagnostics.findings import EPSILON, Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.chance_zeros import REASONS, chance
+from tfnanlint.idioms.chance_zeros import REASONS, chance, vector_of
+from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.late_guards import vanishes_with_root
@@ -67,9 +68,31 @@ def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
     derivative. Under the root of a product of sums it is a product of such numbers.
     """
     x = site.value(param)
-    eps = here.epsilon(x, "inverse root" if site.op.name == "tf.math.rsqrt" else "root")
+    eps = here.epsilon(x, _root_use(here, site))
     product = written(float(eps) ** _sums(x))
     return product if survives(product, "root", here.precision(x).dtype) else eps
+
+
+def _root_use(here: Context, root: Site) -> str:
+    """Which of `USES` a number under a root is: small against the lengths that may stand there, as
+    far as what is made of the root bears it.
+    """
+    if root.op.name == "tf.math.rsqrt":
+        return "inverse root"
+    if not here.repairing or here.setup.epsilon != EPSILON:
+        return "root"
+    vector = vector_of(root)
+    if vector is None or any(_divides_by(here, by, root) for by in _divisions_around(here, root)):
+        return "root"
+    return "length" if gradient_site(vector) is None else "gradient"
+
+
+def _divides_by(here: Context, division: Site, root: Site) -> bool:
+    """Whether a quotient divides by a root, by a product of roots, or by a sum with one of them."""
+    if divides_by(division, root):
+        return True
+    summands = terms(here, division.value("y")) if division.given("y") else []
+    return any(inside.node is root.node for term in summands for inside in roots(plain(term)))
 
 
 def _sums(value: Value, depth: int = 4) -> int:
@@ -519,12 +542,9 @@ def _in_order(
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
-    parts = [
-        part
-        for one in (root, *partners(here, root), *counterparts(here, root))
-        if (part := floored_root(here, one)) is not None
-    ]
-    eps = root_epsilon(here, root, root.op.main)
+    group = [root, *partners(here, root), *counterparts(here, root)]
+    eps = max([root_epsilon(here, one, one.op.main) for one in group], key=float)
+    parts = [part for one in group if (part := floored_root(here, one, eps)) is not None]
     if (
         not parts
         or exact
