@@ -58,6 +58,7 @@ from tfnanlint.syntax.text_index import without_prose
 from tfnanlint.uses.uses import becomes_half
 from tfnanlint.values.value import INF, Value, number_text
 
+_WIDEST: Final = 110  # a line that is no exception, in a file whose lines are long
 _NEGLIGIBLE: Final = 1e-6  # of an epsilon
 COMPLEX = frozenset(("complex64", "complex128"))
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
@@ -224,6 +225,14 @@ def _line_limit(here: Context, site: Site) -> int:
     around = site.point.scope.node if site.point is not None else here.source.tree
     text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
     return max(LINE, *map(len, _different_codes(text)))
+
+
+def _width(here: Context, site: Site) -> int:
+    """How long a line may be before a part of it gets a name: as the longest of the function, or of
+    the file where that is no exception.
+    """
+    lengths = map(len, _different_codes(here.source.text))
+    return max(_line_limit(here, site), *filter(_WIDEST.__ge__, lengths), 0)
 
 
 def _longest(here: Context, fix: Fix) -> int:
@@ -402,7 +411,7 @@ def _sum_named_if_long(here: Context, root: Site, parts: list[Part], **said: Any
     """
     fixes, inside = here.rewrite_all(root, parts, **said), under(root)
     longest = max((_longest(here, fix) for fix in fixes), default=0)
-    if inside is None or len(parts) > 1 or longest <= _line_limit(here, root):
+    if inside is None or len(parts) > 1 or longest <= _width(here, root):
         return fixes
     if inside[0] == "{x}" and isinstance(inside[1]["x"], ast.Name):
         return fixes  # it has a name
@@ -973,13 +982,20 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         node,
         f"tf.maximum({{x}}, {bound})",
         {"x": node},
-        "prob" if value.lo >= 0 and value.hi <= 1 else "floored",
+        "prob" if _is_probability(log, param) else "floored",
         title=f"keep the argument at or above {bound}",
         claim=Claim.SHIFTED,
         cost=f"no gradient below {bound}",
     )
     taken = log.differentiated is not Differentiated.NO
     return fixes if taken else brief(here, log, fixes)
+
+
+def _is_probability(log: Site, param: str) -> bool:
+    """Whether what a logarithm is taken of is computed, or named, as a probability."""
+    value = log.value(param)
+    is_bounded = value.lo >= 0 and value.hi <= 1
+    return is_bounded and (computed_probability(value) is not None or named_probability(log, param))
 
 
 def why_not_of_array(log: Site) -> str:
