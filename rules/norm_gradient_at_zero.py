@@ -19,13 +19,17 @@ Bad:
     slopes = tf.norm(grads, axis=-1)
 
 Good:
-    slopes = tf.sqrt(tf.reduce_sum(tf.square(grads), axis=-1) + 1e-12)
+    slopes = tf.sqrt(tf.reduce_sum(tf.square(grads), axis=-1) + 1e-30)
 
 The gradient of a norm that goes into another norm or a square, or is multiplied by the vector
 itself (the squash of a capsule network), is NaN under XLA only; this is not reported by default.
 
 An epsilon outside, `tf.norm(x) + eps` or `tf.maximum(tf.norm(x), eps)`, does not help: the gradient
 inside is NaN already. The double `tf.where` keeps the value exactly and gives a gradient of 0 at 0.
+The number under the root should be small against ordinary lengths. Capsules start at 1e-9 or less,
+and the gradients of a deep critic lower still: beside them 1e-12 takes most of the gradient away.
+So the fix writes 1e-20 for a length, 1e-30 for that of a gradient, and 1e-12 for a distance and
+where something is divided by the root, because there a smaller number makes huge gradients.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/norm
 

@@ -8,12 +8,12 @@ import re
 
 import pytest
 
-from tfnanlint.conventions import files, identifiers, roles, texts
+from tfnanlint.conventions import files, identifiers, releases, roles, texts
 from tfnanlint.conventions.table import CONVENTIONS
 from tfnanlint.dev.conventions import used_in, users
 from tfnanlint.dev.repository import ROOT
 
-MODULES = (files, identifiers, roles, texts)
+MODULES = (files, identifiers, releases, roles, texts)
 
 # Packages whose modules may hold no guess of their own.
 JUDGING = "gradients guards idioms interp ops program rewrite rule terms uses".split()

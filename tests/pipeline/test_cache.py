@@ -68,6 +68,17 @@ def test_what_is_looked_at_again_after_a_change(runs, name, text, again):
     assert runs() == warm
 
 
+def test_a_fix_is_made_again_after_the_papers_name_another_release(runs):
+    runs.write(
+        "mean.py",
+        "import tensorflow as tf\n\ndef mean(x, y):\n    count = tf.reduce_sum(tf.cast(tf.nn.relu(x) > 1, tf.float32))\n"
+        "    return tf.reduce_sum(tf.cast(x > 1, tf.float32) * y) / count\n",
+    )
+    for readme, form in (("TensorFlow 2.3", "divide_no_nan("), ("TensorFlow 1.8", "tf.maximum(")):
+        runs.write("README.md", readme)
+        assert form in runs.same("--output-format", "json")[1].partition('"no_fix"')[0]
+
+
 def test_a_finding_comes_and_goes_with_a_helper_in_another_file(runs):
     package(runs)
     assert "model.py" not in runs.same("--output-format", "concise")[1]

@@ -70,6 +70,28 @@ CASES = {
         "    x = tf.divide(x, norm, name='unit')\n    return x\n" + TRAINED,
         "    # its length\n    norm = tf.",
     ),
+    "a root in a file of long lines gets no name for what stands under it": (
+        "import tensorflow as tf\n\nLIMIT = tf.constant(1.0)  # a\n"
+        "WEIGHTS = tf.constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0])\n\n"
+        "def f(output, target):\n    distance = tf.sqrt(tf.reduce_sum(tf.square(tf.nn.relu(output) - target), axis=-1))\n"
+        "    return distance\n" + TRAINED.replace("f(model(x))", "f(model(x), x)"),
+        "    distance = tf.sqrt(tf.reduce_sum(tf.square(tf.nn.relu(output) - target), axis=-1) + 1e-12)\n",
+    ),
+    "a line that a fix adds ends as the statement behind it": (
+        "import tensorflow as tf\n\ndef f(output, target):\n"
+        "    distance = tf.sqrt(tf.reduce_sum(tf.square(tf.nn.relu(output) - target), axis=-1));\n"
+        "    return distance;\n"
+        + "\ndef train(model, x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_mean(f(model(x), x))\n"
+        "    return tape.gradient(loss, model.variables)\n",
+        "    squared = tf.reduce_sum(tf.square(tf.nn.relu(output) - target), axis=-1);\n"
+        "    distance = tf.sqrt(squared + 1e-12);\n",
+    ),
+    "a number that is no probability is not called one": (
+        "import tensorflow as tf\n\ndef draw(shape_of_the_actions):\n"
+        "    noise = tf.random.uniform(tf.shape(shape_of_the_actions), dtype=tf.float32)\n"
+        "    return tf.reduce_mean(shape_of_the_actions - tf.math.log(-tf.math.log(noise)), -1)\n",
+        "    floored = tf.maximum(noise, 1e-37)\n",
+    ),
     "a sum of squares with a name gets no second one": (
         "import tensorflow as tf\n\ndef f(x):\n    x = tf.nn.relu(x)\n"
         "    total_of_all_the_squares_of_a_row = tf.reduce_sum(tf.square(x), axis=-1)\n"

@@ -137,7 +137,8 @@ KEYS = {
         "release",
         None,
         'the oldest TensorFlow in use, such as `"2.10"`: reports hazards that newer releases no'
-        " longer have",
+        " longer have; fixes write only what it has (without it, what the release has that a"
+        " notebook printed, requirements list or a README names)",
     ),
     "baseline": Key(
         "path",

@@ -15,6 +15,9 @@ _PUT_AWAY: Final = (
 _UNTRAINED_FOLDER: Final = (
     r"(?:.*/)?(?:metrics?|samplers|mcmc|data_preparation|preprocessing)/[^/]*"
 )
+_REQUIREMENTS: Final = (
+    r"(?i).*requirements?.*\.txt|environment.*\.ya?ml|setup\.(?:py|cfg)|pyproject\.toml|pipfile"
+)
 _PASSED_FOLDERS: Final = frozenset("node_modules build dist venv site-packages __pycache__".split())
 _DISTRIBUTIONS: Final = frozenset(
     "numpy tensorflow keras tf_keras scipy pandas sklearn matplotlib absl tensorflow_probability "
@@ -67,6 +70,16 @@ def is_apart_from_training(path: str) -> bool:
 def is_passed_over(folder: str) -> bool:
     """Whether no files of the project are looked for in a folder: hidden, built or installed."""
     return folder.startswith(".") or folder in _PASSED_FOLDERS
+
+
+def lists_requirements(name: str) -> bool:
+    """Whether a file lists what a program needs: `requirements.txt`, `environment.yml`."""
+    return re.fullmatch(_REQUIREMENTS, name) is not None
+
+
+def is_readme(name: str) -> bool:
+    """Whether a file introduces a project: `README.md`."""
+    return name.lower().partition(".")[0] == "readme"
 
 
 def is_foreign(module: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Final
 
-from tfnanlint.conventions import files, identifiers, roles, texts
+from tfnanlint.conventions import files, identifiers, releases, roles, texts
 
 
 @dataclass(frozen=True)
@@ -361,6 +361,16 @@ CONVENTIONS: Final = (
         "the folder holds hidden, built or installed files",
     ),
     Convention(
+        files.lists_requirements,
+        "the releases in a file are those that the programs beside and below it run with",
+        "pip, conda and setuptools read these files",
+    ),
+    Convention(
+        files.is_readme,
+        "a file says for which release of TensorFlow the programs beside and below it are",
+        "people who want to run a program read it first",
+    ),
+    Convention(
         files.is_foreign,
         "an import names a package outside of the project",
         "no project names a package like these",
@@ -374,6 +384,27 @@ CONVENTIONS: Final = (
         files.takes_no_gradient,
         "what is imported from a distribution takes no gradient of what the program computes",
         "what of it trains models of Keras has a name by which `takers_of_gradients` knows it",
+    ),
+    # Releases
+    Convention(
+        releases.required,
+        "fixes write only what this release of TensorFlow has",
+        "the text has the form in which pip and conda read requirements",
+    ),
+    Convention(
+        releases.described,
+        "the same, for a file that shows no other release",
+        "a README names the releases with which a program was tried",
+    ),
+    Convention(
+        releases.printed,
+        "the same: a notebook was run with the release that a cell with `tf.__version__` printed",
+        "few cells print the number of a release that is not theirs",
+    ),
+    Convention(
+        releases.is_second_version,
+        "a README that names TensorFlow 1 does not speak of the file",
+        "TensorFlow 1 has to be asked to run eagerly",
     ),
     # Texts
     Convention(

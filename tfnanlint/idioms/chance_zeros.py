@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.derivatives import TAKERS
+from tfnanlint.idioms.derivatives import TAKERS, gradient_site
 from tfnanlint.idioms.layer_outputs import free_layer
 from tfnanlint.idioms.loss_pairs import unfolded
 from tfnanlint.idioms.moments import squared
@@ -70,6 +70,21 @@ def chance(root: Site) -> str:
     if isinstance(elements, _Pair):
         return ERROR if elements.is_by_chance() else ""
     return _kind(elements.value, elements.whole, _DEPTH)
+
+
+def vector_of(root: Site) -> Value | None:
+    """The vector of which a root or norm gives the length, `x` of `tf.norm(x, axis=-1)`; None for
+    what is no length, and for the distance of two points, which are mostly far apart.
+    """
+    total = made_by(plain(root.value(root.op.main or "x")), "tf.reduce_sum")
+    elements = _under(root) if root.op.name in NORMS or total is not None else None
+    if not isinstance(elements, _Elements):
+        return None
+    vector = plain(elements.value)
+    if gradient_site(vector) is not None:
+        return vector
+    is_apart = made_by(vector, "tf.subtract", *DIFFERENCE_SQUARES) is not None
+    return None if elements.whole or is_apart else vector
 
 
 class _Pair(NamedTuple):

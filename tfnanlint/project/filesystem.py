@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tfnanlint.conventions.files import is_passed_over
+from tfnanlint.conventions.files import is_passed_over, is_readme, lists_requirements
 
 SOURCES: Final = (".py",)
 # What stands at the top of a repository, or of an archive of one.
@@ -41,6 +41,10 @@ class FileSystem:
 
     def sources_in(self, directory: str) -> list[str]:
         """The Python files directly in a folder, sorted; links are left out."""
+        raise NotImplementedError
+
+    def papers_in(self, directory: str) -> list[str]:
+        """The files directly in a folder that say what its programs need, sorted."""
         raise NotImplementedError
 
     def project_around(self, directory: str) -> str:
@@ -83,6 +87,11 @@ class Disk(FileSystem):
             return []
         paths = [os.path.join(directory, name) for name in names]
         return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+
+    def papers_in(self, directory: str) -> list[str]:
+        return [
+            os.path.join(directory, name) for name in sorted(_names(directory)) if _is_paper(name)
+        ]
 
     def project_around(self, directory: str) -> str:
         """The folder of the repository; without one the outermost that holds files of a project,
@@ -141,9 +150,17 @@ class Memory(FileSystem):
             if path.startswith(start) and os.sep not in path[len(start) :]
         )
 
+    def papers_in(self, directory: str) -> list[str]:
+        paths = [path for path in self._sorted if os.path.dirname(path) == directory]
+        return [path for path in paths if _is_paper(os.path.basename(path))]
+
     def project_around(self, directory: str) -> str:
         folders = {os.path.dirname(path) for path in self._files}
         return os.path.commonpath(folders) if folders else directory
+
+
+def _is_paper(name: str) -> bool:
+    return is_readme(name) or lists_requirements(name)
 
 
 def _names(folder: str) -> set[str]:

@@ -14,7 +14,7 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tfnanlint.project.outlines import Outline
     from tfnanlint.project.programs import Program
     from tfnanlint.project.reach import Reach
+    from tfnanlint.project.releases import Named
 
 NOTEBOOK = ".ipynb"
 # larger files are generated tables: reading them costs more than they tell
@@ -346,6 +347,14 @@ def _half_once(top: str, path: str) -> tuple[str, ...]:
 @lru_cache(maxsize=2)
 def _half_setters(top: str) -> dict[str, tuple[str, ...]]:
     return setters_of(_texts(top), _importing(top))
+
+
+@lru_cache(maxsize=4096)
+def _release_named(path: str, top: str) -> Named:
+    """The releases of TensorFlow that a file, or the papers of its project, name."""
+    from tfnanlint.project.releases import named  # only a fix asks for it
+
+    return named(path, top, _files.papers_in, partial(_bytes, limit=MAX_NOTEBOOK_BYTES))
 
 
 @lru_cache(maxsize=2)
@@ -787,6 +796,7 @@ _OF_TEXTS = (
     _half_setters,
     _half_once,
     _settings_once,
+    _release_named,
     _digest,
     _tree_digest,
     _program_digest,
@@ -819,6 +829,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "callers": _callers,
     "settings": _settings_once,
     "half": _half_once,
+    "release": _release_named,
     "reach": _reached,
     "attribute": _attribute_read,
     "name": _name_read,
@@ -971,6 +982,15 @@ class Project:
         return (
             self._ask("settings", self._tree_of(self._path(importer))[0], name) if self.path else ()
         )
+
+    def release_named(self, importer: str) -> Named:
+        """The releases of TensorFlow that a file or the papers of its project require, and that
+        they describe.
+        """
+        path = self._path(importer)
+        if not self.path:
+            return None, None
+        return self._ask("release", path, self._ask("around", os.path.dirname(path)))
 
     def half_setters(self, importer: str) -> tuple[str, ...]:
         """The files by which the program of a file asks Keras to compute in 16 bits."""

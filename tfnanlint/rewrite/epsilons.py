@@ -65,6 +65,18 @@ USES = {
     "root": Use(
         {dtype: 1.01 * least for dtype, least in SMALLEST.items()}, {"float16": 1e-6}, squared=True
     ),
+    # The same for the length of a vector, of which ordinary values may be far below 1e-6, as those
+    # of capsules are at first: the derivative of its reciprocal, eps^-1.5 / 2, is finite, too.
+    "length": Use(
+        {"float16": 1.1, "bfloat16": 1.1, "float32": 1.1, "float64": 1.1},
+        {"float16": 1e-6, "bfloat16": 1e-20, "float32": 1e-20, "float64": 1e-20},
+    ),
+    # The same for the length of a gradient, by which nothing is divided: that of a deep network may
+    # be far below 1e-10 at first.
+    "gradient": Use(
+        {"float16": 1.1, "bfloat16": 1.1, "float32": 1.1, "float64": 1.1},
+        {"float16": 1e-6, "bfloat16": 1e-30, "float32": 1e-30, "float64": 1e-30},
+    ),
     # The same under a reciprocal root: the derivative is eps^-1.5 / 2.
     "inverse root": Use(_overflow(1.5), {"float16": 1e-3}, squared=True),
     # 1 - eps and 1 + eps: different from 1.

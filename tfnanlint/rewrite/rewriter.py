@@ -629,7 +629,15 @@ def _inserted(
         _statements(source, [line], _lines_kept(source, line, holes, indent), speller)[0]
         for line in lines
     ]
+    end = _ending(source, stmt) + end
     return Edit(Span(start, start), "".join(indent + text + end for text in texts))
+
+
+def _ending(source: Source, stmt: ast.stmt) -> str:
+    """The semicolon of a file that ends each statement with one; else nothing."""
+    end = source.span(stmt).end
+    is_closed = source.text[end : end + 1] == ";"
+    return ";" if is_closed and source.text[end + 1 : end + 2] in ("", "\r", "\n") else ""
 
 
 def _lines_kept(

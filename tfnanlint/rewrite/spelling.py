@@ -13,6 +13,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Iterator, NamedTuple
 
+from tfnanlint.conventions.releases import is_second_version
 from tfnanlint.conventions.texts import is_first_version, is_old_keras, may_be_first_version
 from tfnanlint.diagnostics.findings import Setup, release
 from tfnanlint.interp.names import exported, starred
@@ -55,6 +56,7 @@ _OPS_OF_KERAS: Final = re.compile(
     r"\bkeras(?:\.src|\.api)?(?:\.ops\b|\s+import\s+\(?[^\n)]*\bops\b)"
 )
 _KERAS3_IN_TF: Final = (2, 16)  # the first release whose tf.keras is Keras 3
+_EVERY: Final = (1, 0)
 _FIRST: Final = (1, 8)
 _SECOND: Final = (2, 0)
 _HOLE: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -215,12 +217,17 @@ class Speller:
             return Spelling(self.quoted(use.name[3:]))
         if lacking:
             raise NoFix(
-                f"the fix needs '{use.name}', and the libraries imported here have no '{lacking}' "
-                "that takes its arguments"
+                f"the fix needs '{use.name}', and the libraries imported here{self._of_release} "
+                f"have no '{lacking}' that takes its arguments"
             )
         if any_backend and use.name.startswith("tf."):
             raise NoFix(_TIED.format(use.name))
         return self._with_import(use, aliases, site)
+
+    @property
+    def _of_release(self) -> str:
+        """The oldest TensorFlow of the file, in words."""
+        return "" if self.oldest is None else " (TensorFlow {}.{})".format(*self.oldest)
 
     def _is_for_any_backend(self, site: Site) -> bool:
         """Whether a site and all around it in its class or function compute with `keras.ops`: the
@@ -424,9 +431,10 @@ class Speller:
         """Whether each library, in each version that the file may run with, has a spelling. What no
         row and no table speaks of is there.
         """
-        if self.oldest is not None and alias.startswith("tf."):
+        if alias.startswith("tf."):
             inner = row is not None and any(name.startswith("internal ") for name in libraries)
-            if (_first_release(row, alias) if inner else since(alias)) > self.oldest:
+            first = _first_release(row, alias) if inner else since(alias)
+            if first > _EVERY and self.oldest is not None and first > self.oldest:
                 return False
         if row is None or alias not in SPELLINGS:
             return (row is None or row.name not in SPELLINGS) and not any(
@@ -459,13 +467,29 @@ class Speller:
         """The oldest TensorFlow that the file runs with: the project's; of a file for TensorFlow 1,
         or one that may be, the first that has what it uses.
         """
-        may_be_old = self.first_version or may_be_first_version(self.text)
-        if self.setup.tensorflow is not None or not may_be_old or "compat" in self.text:
+        if self.setup.tensorflow is not None:
             return self.setup.tensorflow
-        return max(
-            [since(name) for name in SINCE if re.search(rf"\b{re.escape(name)}\b", self.text)],
-            default=_FIRST,
-        )
+        may_be_old = self.first_version or may_be_first_version(self.text)
+        least = self._named or (_FIRST if may_be_old and "compat" not in self.text else None)
+        if least is None:
+            return None
+        used = [name for name in SINCE if re.search(rf"\b{re.escape(name)}\b", self.text)]
+        return max([least, *map(since, used)])
+
+    @cached_property
+    def _named(self) -> tuple[int, int] | None:
+        """The release that the file or the papers of its project name; None where they name none
+        or, as its own words show, another file is meant.
+        """
+        project = self.module.project
+        if project is None:
+            return None
+        required, described = project.release_named(self.module.source.path)
+        release = required or described
+        if release is None or release >= _SECOND and self.first_version:
+            return None
+        is_of_other = required is None and release < _SECOND and is_second_version(self.text)
+        return None if is_of_other else release
 
     @staticmethod
     def _library(path: str) -> str:
@@ -475,8 +499,8 @@ class Speller:
 
     def _versions(self, library: str) -> tuple[str, ...]:
         """The versions of a library that the file may run with."""
-        target = self.setup.tensorflow
         if library == "tensorflow":
+            target = self.setup.tensorflow or self._named
             if target is not None and target < _SECOND and not is_first_version(self.text):
                 return ("v1", "tf2")
             if not self.first_version:
@@ -485,6 +509,7 @@ class Speller:
         if library == "tf.keras":
             if self.first_version:
                 return ("keras2",)
+            target = self.setup.tensorflow
             later = target is not None and target >= _KERAS3_IN_TF or "keras.ops" in self.text
             return ("tf.keras3",) if later else ("keras2", "tf.keras3")
         return self._keras if library == "keras" else (library,)

@@ -12,10 +12,11 @@ from typing import Any, Callable, Final, Iterable, Iterator
 
 from tfnanlint.conventions.identifiers import begins_with_epsilon
 from tfnanlint.conventions.texts import may_divide
-from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
+from tfnanlint.diagnostics.findings import EPSILON, Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.chance_zeros import REASONS, chance
+from tfnanlint.idioms.chance_zeros import REASONS, chance, vector_of
+from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.late_guards import vanishes_with_root
@@ -57,6 +58,7 @@ from tfnanlint.syntax.text_index import without_prose
 from tfnanlint.uses.uses import becomes_half
 from tfnanlint.values.value import INF, Value, number_text
 
+_WIDEST: Final = 110  # a line that is no exception, in a file whose lines are long
 _NEGLIGIBLE: Final = 1e-6  # of an epsilon
 COMPLEX = frozenset(("complex64", "complex128"))
 _FILLED = re.compile(r"tf\.(ones|zeros)_like\(\{\w+\}\)")
@@ -67,9 +69,31 @@ def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
     derivative. Under the root of a product of sums it is a product of such numbers.
     """
     x = site.value(param)
-    eps = here.epsilon(x, "inverse root" if site.op.name == "tf.math.rsqrt" else "root")
+    eps = here.epsilon(x, _root_use(here, site))
     product = written(float(eps) ** _sums(x))
     return product if survives(product, "root", here.precision(x).dtype) else eps
+
+
+def _root_use(here: Context, root: Site) -> str:
+    """Which of `USES` a number under a root is: small against the lengths that may stand there, as
+    far as what is made of the root bears it.
+    """
+    if root.op.name == "tf.math.rsqrt":
+        return "inverse root"
+    if not here.repairing or here.setup.epsilon != EPSILON:
+        return "root"
+    vector = vector_of(root)
+    if vector is None or any(_divides_by(here, by, root) for by in _divisions_around(here, root)):
+        return "root"
+    return "length" if gradient_site(vector) is None else "gradient"
+
+
+def _divides_by(here: Context, division: Site, root: Site) -> bool:
+    """Whether a quotient divides by a root, by a product of roots, or by a sum with one of them."""
+    if divides_by(division, root):
+        return True
+    summands = terms(here, division.value("y")) if division.given("y") else []
+    return any(inside.node is root.node for term in summands for inside in roots(plain(term)))
 
 
 def _sums(value: Value, depth: int = 4) -> int:
@@ -155,7 +179,7 @@ def _word(value: Value) -> str:
 
 def with_numbers(here: Context, site: Site, template: str) -> str:
     """A template with numbers for what is filled with ones or zeros, where `where` takes them."""
-    if not here.speller.chooses_of_numbers(site):
+    if not here.broadcasts(site):
         return template
     return _FILLED.sub(lambda match: {"ones": "1.0", "zeros": "0.0"}[match[1]], template)
 
@@ -201,6 +225,14 @@ def _line_limit(here: Context, site: Site) -> int:
     around = site.point.scope.node if site.point is not None else here.source.tree
     text = here.source.text if isinstance(around, ast.Module) else here.source.segment(around)
     return max(LINE, *map(len, _different_codes(text)))
+
+
+def _width(here: Context, site: Site) -> int:
+    """How long a line may be before a part of it gets a name: as the longest of the function, or of
+    the file where that is no exception.
+    """
+    lengths = map(len, _different_codes(here.source.text))
+    return max(_line_limit(here, site), *filter(_WIDEST.__ge__, lengths), 0)
 
 
 def _longest(here: Context, fix: Fix) -> int:
@@ -379,7 +411,7 @@ def _sum_named_if_long(here: Context, root: Site, parts: list[Part], **said: Any
     """
     fixes, inside = here.rewrite_all(root, parts, **said), under(root)
     longest = max((_longest(here, fix) for fix in fixes), default=0)
-    if inside is None or len(parts) > 1 or longest <= _line_limit(here, root):
+    if inside is None or len(parts) > 1 or longest <= _width(here, root):
         return fixes
     if inside[0] == "{x}" and isinstance(inside[1]["x"], ast.Name):
         return fixes  # it has a name
@@ -519,12 +551,9 @@ def _in_order(
     own = own_epsilon(here, root)
     if own:
         return [*exact, *own] if exact_first else own  # a choice would leave the epsilon beside it
-    parts = [
-        part
-        for one in (root, *partners(here, root), *counterparts(here, root))
-        if (part := floored_root(here, one)) is not None
-    ]
-    eps = root_epsilon(here, root, root.op.main)
+    group = [root, *partners(here, root), *counterparts(here, root)]
+    eps = max([root_epsilon(here, one, one.op.main) for one in group], key=float)
+    parts = [part for one in group if (part := floored_root(here, one, eps)) is not None]
     if (
         not parts
         or exact
@@ -953,13 +982,20 @@ def log_floor(here: Context, log: Site, param: str = "x", edge: float = 0.0) -> 
         node,
         f"tf.maximum({{x}}, {bound})",
         {"x": node},
-        "prob" if value.lo >= 0 and value.hi <= 1 else "floored",
+        "prob" if _is_probability(log, param) else "floored",
         title=f"keep the argument at or above {bound}",
         claim=Claim.SHIFTED,
         cost=f"no gradient below {bound}",
     )
     taken = log.differentiated is not Differentiated.NO
     return fixes if taken else brief(here, log, fixes)
+
+
+def _is_probability(log: Site, param: str) -> bool:
+    """Whether what a logarithm is taken of is computed, or named, as a probability."""
+    value = log.value(param)
+    is_bounded = value.lo >= 0 and value.hi <= 1
+    return is_bounded and (computed_probability(value) is not None or named_probability(log, param))
 
 
 def why_not_of_array(log: Site) -> str:

@@ -55,7 +55,7 @@ from tfnanlint.project.compilers import ASKED, BEFORE, NONE, TRAINS, compiler_of
 from tfnanlint.rewrite.availability import Named, Naming, Outside, Reach, argument
 from tfnanlint.rewrite.epsilons import epsilon, survives, under_power
 from tfnanlint.rewrite.kept_arguments import with_name
-from tfnanlint.rewrite.spelling import Speller, Use
+from tfnanlint.rewrite.spelling import Speller
 from tfnanlint.rule.precision import Precision, precision, wanted_around
 from tfnanlint.rule.trace import trace
 from tfnanlint.syntax.access_paths import leaf
@@ -837,16 +837,10 @@ class Context:
         return lambda use: self.speller.spell(use, site)
 
     def broadcasts(self, site: Site) -> bool:
-        """Whether tf.where, as it would be written at a site, takes arguments of several shapes:
-        that of TensorFlow 1 does not.
+        """Whether tf.where, as a fix would write it at a site, takes arguments of several shapes:
+        that of TensorFlow 1 does not. False where no fix is made.
         """
-        if self.speller.only_first_version:
-            return False
-        local = self.speller.spell(Use("tf.where", 3), site).text.partition(".")[0]
-        paths = [
-            path for one in self.speller.imports(site) if one.local == local for path in one.paths
-        ]
-        return not any(path.startswith("tensorflow.compat.v1") for path in paths)
+        return self.repairing and self.speller.chooses_of_numbers(site)
 
     def possible(self, make: Callable[[], list[Fix]]) -> bool:
         """Whether a fix can be made: for a finding that is one only if it can be repaired. True in
