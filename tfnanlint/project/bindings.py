@@ -25,8 +25,21 @@ def bound_at(node: Any) -> list[str | None]:
     return [getattr(node, "name", None), getattr(node, "rest", None)]
 
 
-def bindings_of(tree: ast.AST) -> Counter[str]:
+class Bindings:
     """How often something in a file binds a name, in whichever function: parameters, too."""
+
+    def __init__(self) -> None:
+        self._counted: dict[str, tuple[ast.Module, Counter[str]]] = {}
+
+    def count(self, path: str, tree: ast.Module, name: str) -> int:
+        """How often a file, which has a tree, binds a name."""
+        known = self._counted.get(path)
+        if known is None or known[0] is not tree:
+            known = self._counted[path] = tree, _counted(tree)
+        return known[1][name]
+
+
+def _counted(tree: ast.AST) -> Counter[str]:
     counted: Counter[str] = Counter()
     for node in ast.walk(tree):
         counted.update([name for name in bound_at(node) if name])

@@ -159,11 +159,11 @@ class Names:
         """
         family: list[Node] = [(path, name)]
         for node in family:  # it grows on the way
-            family += [heir for heir in self._heirs(node) if heir not in family]
+            family += [heir for heir in self.heirs(node) if heir not in family]
         seen: set[Node] = set()
         return any([self._may_base_call(*node, method, seen) for node in family])
 
-    def _heirs(self, owner: Node) -> list[Node]:
+    def heirs(self, owner: Node) -> list[Node]:
         """The classes that inherit from one of a name, whichever that is."""
         simple = owner[1].rpartition(".")[2]
         return [

@@ -37,7 +37,7 @@ _LOOKING: Final[_Signs] = tuple(
 
 # What may bind names of modules and classes anew, and what may change where modules are found.
 _PATCHING: Final = re.compile(
-    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:patch|monkeypatch|reload)\b|__dict__"
+    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
     rb"|\bvars\s*\(\s*\w"
 )
 # What may assign an attribute by text, with the name if that is written there, or makes an object
@@ -146,6 +146,11 @@ class Program:
         """The files that may define a class of a name, as their text tells."""
         stated = re.compile(rb"\bclass\s+%s\b" % re.escape(_bytes_of(name)))
         return [path for path in self.holding(name) if stated.search(self.texts[path]) is not None]
+
+    def states(self, name: str) -> bool:
+        """Whether some file may define a function or class of a name, as its text tells."""
+        stated = re.compile(rb"\b(?:class|def)\s+%s\b" % re.escape(_bytes_of(name)))
+        return any(stated.search(self.texts[path]) is not None for path in self.holding(name))
 
     def may_import(self, stem: str) -> list[str]:
         """The files that may import what has a name, as their text tells."""
@@ -280,8 +285,20 @@ class Program:
             rb"\.\s*%s\b\s*[^\w\s.()]|\b%s(?:\s*\.\s*\w+)+\s*(?:\[|=(?!=))" % (plain, plain)
         )
         holding = dict.fromkeys([*self.holding(name), *self.holding(stem)])
-        return self.is_written(name) or any(
-            stores.search(self.texts[one]) or _PATCHING.search(self.texts[one]) for one in holding
+        return (
+            self._patches_any
+            and self.is_written(name)
+            or any(
+                stores.search(self.texts[one]) or _PATCHING.search(self.texts[one])
+                for one in holding
+            )
+        )
+
+    @property
+    def _patches_any(self) -> bool:
+        """Whether some file may bind names of modules by text that may stand elsewhere."""
+        return self._is(
+            "patches", lambda: any(_PATCHING.search(data) for data in self.texts.values())
         )
 
     def _folder(self, importer: str, level: int) -> _Words:
