@@ -9,7 +9,7 @@ from typing import Final
 
 from tfnanlint.ops.frameworks import CALLED_BY_BASES
 from tfnanlint.project.outline_entries import Definition, Import, Use
-from tfnanlint.project.outlines import Outline
+from tfnanlint.project.outlines import TOP, Outline
 from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
 KNOWN_FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
@@ -137,6 +137,16 @@ class Names:
     def is_method(self, path: str, definition: Definition) -> bool:
         parent = self.definition((path, definition.parent)) if definition.parent else None
         return parent is not None and parent.is_class
+
+    def function_around(self, path: str, name: str) -> str:
+        """The function in which a definition stands, `TOP` outside of all."""
+        definition = self.definition((path, name))
+        while definition is not None and definition.parent:
+            name = definition.parent
+            definition = self.definition((path, name))
+            if definition is not None and not definition.is_class:
+                return name
+        return TOP
 
     def _holders(self, path: str, name: str) -> set[str]:
         """The names of the modules of which a function of a file may be an attribute."""

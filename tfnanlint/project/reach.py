@@ -22,6 +22,7 @@ from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP, Outline, is_case, is_main
 from tfnanlint.project.programs import INIT, Program
+from tfnanlint.project.scopes import Scopes
 from tfnanlint.syntax.access_paths import is_special
 
 _GROWTH: Final = 1.25  # of what may lead to a definition, until it is asked again whether it runs
@@ -49,6 +50,7 @@ class Reach:
         self._choices = Choices(program, self._names, self._may_be_called_unseen)
         self._signatures = Names(program, path, own)  # of the files that are read for calls
         self._halts = Halts(program, self._signatures)
+        self._scopes = Scopes(self._names)
 
     def close(self) -> None:
         """Give back its memory without the cyclic collector (it is off)."""
@@ -166,7 +168,7 @@ class Reach:
         for use in outline.uses(definition.name):
             if path == node[0] and f"{use.owner}.".startswith(inside):
                 continue
-            if path != node[0] and not self._names.is_use(use, node, definition, path):
+            if not self._may_mean(use, node, definition, path):
                 continue
             if use.package and not self._names.is_own(use.package):
                 continue
@@ -180,6 +182,14 @@ class Reach:
             user = path, use.owner
             self._add(user, waiting)
             self._users[node].add(user)
+
+    def _may_mean(self, use: Use, node: Node, definition: Definition, path: str) -> bool:
+        """Whether a name that a file loads may be a definition."""
+        if not use.is_attribute and self._scopes.is_other(path, use, node, definition):
+            return False
+        if path == node[0] and self._names.is_method(path, definition):
+            return use.is_attribute or use.owner == self._names.function_around(*node)
+        return path == node[0] or self._names.is_use(use, node, definition, path)
 
     def _never(self, path: str, row: int, column: int = 0) -> str:
         """Why the code at a place never runs, although that of its function may."""
