@@ -228,9 +228,11 @@ def test_a_module_that_may_be_another(folder, files):
         ("import other as sys\nsys.exit()", False),
         ("import sys\nsys = print\nsys.exit()", False),
         ("from other import sys\nsys.exit()", False),
+        ("from other import *\nexit()", False),
     ],
 )
 def test_what_stands_behind_the_end_of_the_program(folder, end, is_never):
+    put(folder, {"other.py": "sys = exit = print\n"})
     text = never(folder, f"{end}\nrisky(1)\n", "rate = 1\n")
     assert text.startswith(IDLE) if is_never else text == ""
 

@@ -219,7 +219,9 @@ class Halts:
         """
         function = node.func if isinstance(node, ast.Call) else None
         if isinstance(function, ast.Name):
+            outline = self._names.outline(path)
             is_bound = self._count(path, function.id) or self._unbound.binds_by_text(path)
+            is_bound = is_bound or any(map(self._names.is_own, outline.stars))
             return function.id in _EXITS and path.endswith(".py") and not is_bound
         if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
             return False
