@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from typing import Any
 
+from tfnanlint.project.outlines import Outline
+
 
 def is_bound(function: ast.AST, name: str) -> bool:
     """Whether something in a function may bind a name, beside its parameters."""
@@ -25,18 +27,14 @@ def bound_at(node: Any) -> list[str | None]:
     return [getattr(node, "name", None), getattr(node, "rest", None)]
 
 
-class Bindings:
-    """How often something in a file binds a name, in whichever function: parameters, too."""
-
-    def __init__(self) -> None:
-        self._counted: dict[str, tuple[ast.Module, Counter[str]]] = {}
-
-    def count(self, path: str, tree: ast.Module, name: str) -> int:
-        """How often a file, which has a tree, binds a name."""
-        known = self._counted.get(path)
-        if known is None or known[0] is not tree:
-            known = self._counted[path] = tree, _counted(tree)
-        return known[1][name]
+def bindings_of(outline: Outline) -> Counter[str]:
+    """How often something in a file binds a name, in whichever function: parameters, too. It is
+    counted once for all questions.
+    """
+    if outline.bindings is None:
+        outline.bindings = _counted(outline.tree)
+    bindings: Counter[str] = outline.bindings
+    return bindings
 
 
 def _counted(tree: ast.AST) -> Counter[str]:

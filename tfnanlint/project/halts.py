@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS
 from tfnanlint.project.arguments import bound_by, is_spread
-from tfnanlint.project.bindings import Bindings
+from tfnanlint.project.bindings import bindings_of
 from tfnanlint.project.branches import FUNCTIONS, LEAVING, Layout, layout_of
 from tfnanlint.project.names import INERT, KNOWN_FRAMEWORKS, Names, Node, TooMany
 from tfnanlint.project.outline_entries import Import, Use
@@ -56,8 +56,7 @@ class Halts:
         self._program = program
         self._names = names
         self._unmade: dict[Node, str] = {}
-        self._bindings = Bindings()
-        self._unbound = Unbound(program, names, self._bindings)
+        self._unbound = Unbound(program, names)
         # of a block, how many of its statements were read, and why the last of these raises
         self._read: dict[int, tuple[list[ast.stmt], int, str]] = {}
         self._raising: dict[int, tuple[ast.stmt, str]] = {}  # of a statement, what it raises
@@ -123,13 +122,16 @@ class Halts:
         init = layout.functions.get(f"{name}.{_INIT}")
         if init is None or init.decorator_list or name in layout.repeated:
             return ""
+        reason = self._halt(path, init.body, len(init.body))
+        if not reason:
+            return ""
         if not self._is_sure(node) or not self._is_plain(node, set()):
             return ""
         if self._names.heirs(node) or self._program.is_called_through(name):
             return ""
         if any("__new__" in self._names.outline(one).text for one in self._names.holding(name)):
             return ""
-        return self._halt(path, init.body, len(init.body))
+        return reason
 
     def is_of_object(self, path: str, name: str) -> bool:
         """Whether a method needs an object: no decorator of the program may call it otherwise."""
@@ -284,7 +286,7 @@ class Halts:
 
     def _count(self, path: str, name: str) -> int:
         """How often a file binds a name."""
-        return self._bindings.count(path, self._names.outline(path).tree, name)
+        return bindings_of(self._names.outline(path))[name]
 
 
 def _computed_first(statement: Any) -> list[ast.AST]:

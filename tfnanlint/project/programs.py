@@ -54,6 +54,7 @@ _RESTORING: Final = re.compile(
     rb"|^[ \t]*load_model[ \t]*[,)]?[ \t]*$",
     re.M,
 )
+_STATED: Final = re.compile(rb"\b(?:class|def)[ \t]+([^\s(:\[]+)")
 _MAIN: Final = re.compile(rb"^if\b[^\n]*\b__name__\b[^\n]*\b__main__\b", re.M)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
@@ -92,6 +93,7 @@ class Program:
         self._found: dict[str, bool] = {}
         self._setters: list[bytes] | None = None
         self._restoring: list[str] | None = None
+        self._stated: set[bytes] | None = None
         self._written: dict[str, bool] = {}
         self._flags: dict[str, bool] = {}
         self.words = {stem_of(path) for path in texts}
@@ -149,8 +151,9 @@ class Program:
 
     def states(self, name: str) -> bool:
         """Whether some file may define a function or class of a name, as its text tells."""
-        stated = re.compile(rb"\b(?:class|def)\s+%s\b" % re.escape(_bytes_of(name)))
-        return any(stated.search(self.texts[path]) is not None for path in self.holding(name))
+        if self._stated is None:
+            self._stated = {name for data in self.texts.values() for name in _STATED.findall(data)}
+        return _bytes_of(name) in self._stated
 
     def may_import(self, stem: str) -> list[str]:
         """The files that may import what has a name, as their text tells."""

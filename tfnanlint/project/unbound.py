@@ -11,7 +11,7 @@ import ast
 import builtins
 from typing import Final
 
-from tfnanlint.project.bindings import Bindings
+from tfnanlint.project.bindings import bindings_of
 from tfnanlint.project.names import Names
 from tfnanlint.project.outline_entries import Import
 from tfnanlint.project.outlines import TOP
@@ -33,10 +33,9 @@ _BUILTINS: Final = ("builtins", "__builtin__", "__builtins__")
 class Unbound:
     """Which names the files of a program do not bind."""
 
-    def __init__(self, program: Program, names: Names, bindings: Bindings):
+    def __init__(self, program: Program, names: Names):
         self._program = program
         self._names = names
-        self._bindings = bindings
         self._closed: dict[str, bool] = {}
 
     def is_name(self, path: str, name: str) -> bool:
@@ -45,7 +44,10 @@ class Unbound:
         """
         if name in _ALWAYS or name.startswith("_") or not path.endswith(".py"):
             return False  # the cells of a notebook are run in any order, and those that are lost
-        if self._count(path, name) or not self._program.states(name):
+        outline = self._names.outline(path)
+        if name in outline.definitions or any(one.bound == name for one in outline.imports):
+            return False  # as most are
+        if not self._program.states(name) or self._count(path, name):
             return False
         return self._binds_all(path) and not self._program.may_patch(path, name)
 
@@ -111,4 +113,4 @@ class Unbound:
         )
 
     def _count(self, path: str, name: str) -> int:
-        return self._bindings.count(path, self._names.outline(path).tree, name)
+        return bindings_of(self._names.outline(path))[name]
