@@ -16,6 +16,7 @@ LOSS = (
     + "    if {}:\n        return tf.math.log(tf.nn.softmax(z))\n    return z\n\n\n"
 )
 USER = "from losses import {}\n\n\ndef train(z, flag):\n    {}\n\n\n" + MAIN.format("train(1, 2)")
+IDLE = "only code that never runs uses `risky`: "
 LAYER = (
     HEAD
     + "class Layer(tf.keras.layers.Layer):\n"
@@ -151,7 +152,7 @@ def test_an_attribute_that_may_be_another(folder, old, new):
 def test_a_method_that_is_called_if_an_attribute_is_set(folder):
     text = LAYER.replace("return tf.math.log(tf.nn.softmax(z))", "return self.risky(z)")
     text += "    def risky(self, z):\n        return tf.math.log(tf.nn.softmax(z))\n"
-    assert why(folder, text, "Layer", "Layer()(z)") == "nothing in this program calls `risky`"
+    assert IDLE in why(folder, text, "Layer", "Layer()(z)")
     assert why(folder, text, "Layer", "Layer(True)(z)") == ""
 
 
@@ -173,7 +174,7 @@ def test_what_a_script_sets_is_changed_from_run_to_run(folder):
 def test_a_function_that_is_called_in_such_a_branch_alone(folder):
     text = LOSS.format("soft").replace("return tf.math.log(tf.nn.softmax(z))", "return risky(z)")
     text = HEAD + "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n" + text
-    assert why(folder, text, "loss", "loss(z)") == "nothing in this program calls `risky`"
+    assert IDLE in why(folder, text, "loss", "loss(z)")
     assert why(folder, text, "loss", "loss(z, flag)") == ""
     assert why(folder, text, "loss", "loss(z, True)") == ""
 
@@ -345,7 +346,7 @@ def test_a_branch_on_one_row_is_told_by_the_place_of_a_call(folder):
     text = HEAD + "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
     text += "def loss(z, soft=False):\n    {}\n    return z\n\n\n"
     never = text.format("if soft: return risky(z)")
-    assert why(folder, never, "loss", "loss(z)") == "nothing in this program calls `risky`"
+    assert IDLE in why(folder, never, "loss", "loss(z)")
     asked = text.format("if risky(z) and soft: return z")
     assert why(folder, asked, "loss", "loss(z)") == ""
 

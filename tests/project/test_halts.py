@@ -1,11 +1,27 @@
-"""What a program never runs because a call raises before that a signature does not allow. What may
-be patched, found by text or come from elsewhere allows all for all that is known.
+"""What a program never runs because what stands before it raises or ends the program: calls that a
+signature does not allow, names that nothing binds. What may be patched, found by text or come from
+elsewhere allows all for all that is known.
 """
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
-from reached import HEAD, MAIN, put, reason
+from reached import HEAD, MAIN, RULES, put, reason
+
+from tfnanlint.notebook.document import Notebook
+from tfnanlint.pipeline import analysis as flow
+from tfnanlint.syntax.source import Source
+
+
+def found_in(path):
+    source = Source(str(path), path.read_text())
+    if path.suffix == ".ipynb":
+        source = Notebook(str(path), path.read_bytes()).source
+    return flow.analyse(source, RULES)
+
 
 RISKY = "def risky(z):\n    return tf.math.log(tf.nn.softmax(z))\n\n\n"
 MAKE = "def make(width, depth=1, *, rate=0.1):\n    return width\n\n\n"
@@ -15,6 +31,8 @@ NET = (
     + "    def train(self, z):\n        return tf.math.log(tf.nn.softmax(z))\n\n\n"
 )
 CALLED = "nothing in this program calls `{}`"
+IDLE = "only code that never runs uses `risky`: train.py, "
+TYPE_ERROR = "TypeError: `make` does not take these arguments"
 
 
 def never(folder, body, more="", losses=MAKE):
@@ -53,7 +71,7 @@ def never(folder, body, more="", losses=MAKE):
     ],
 )
 def test_what_stands_behind_a_call_that_a_signature_does_not_allow(folder, call, is_refused):
-    expected = CALLED.format("risky") if is_refused else ""
+    expected = f"{IDLE}line 6 raises {TYPE_ERROR}" if is_refused else ""
     assert never(folder, f"{call}\nrisky(1)\n", "rate, args = 1, {}\n") == expected
 
 
@@ -73,7 +91,8 @@ def test_what_stands_behind_a_call_that_a_signature_does_not_allow(folder, call,
     ],
 )
 def test_only_the_rest_of_the_block_is_skipped(folder, body, is_never):
-    assert never(folder, body) == (CALLED.format("risky") if is_never else "")
+    text = never(folder, body)
+    assert text.startswith(IDLE) and text.endswith(TYPE_ERROR) if is_never else text == ""
 
 
 @pytest.mark.parametrize(
@@ -191,10 +210,156 @@ def test_a_module_that_may_be_another(folder, files):
     assert never(folder, "make()\nrisky(1)\n") == ""
 
 
-def test_an_import_that_fails_is_mended_before_the_program_runs(folder):
+@pytest.mark.parametrize(
+    ("end", "is_never"),
+    [
+        ("exit()", True),
+        ("quit()", True),
+        ("raise SystemExit", True),
+        ("import sys\nsys.exit(1)", True),
+        ("import os\nos._exit(1)", True),
+        ("exit", False),
+        ("if rate: exit()", False),
+        ("print(exit())", False),
+        ("def exit(): pass\nexit()", False),
+        ("exit = print\nexit()", False),
+        ("globals()['ex' + 'it'] = print\nexit()", False),
+        ("sys = print\nsys.exit()", False),
+        ("import other as sys\nsys.exit()", False),
+        ("import sys\nsys = print\nsys.exit()", False),
+        ("from other import sys\nsys.exit()", False),
+        ("from other import *\nexit()", False),
+    ],
+)
+def test_what_stands_behind_the_end_of_the_program(folder, end, is_never):
+    put(folder, {"other.py": "sys = exit = print\n"})
+    text = never(folder, f"{end}\nrisky(1)\n", "rate = 1\n")
+    assert text.startswith(IDLE) if is_never else text == ""
+
+
+def test_what_stands_behind_a_statement_that_leaves(folder):
+    body = "def run():\n    {}\n    risky(1)\n\n\nrun()\n"
+    assert never(folder, body.format("return 1")) == f"{IDLE}line 6 leaves what is around it"
+    assert never(folder, body.format("print(1)")) == ""
+
+
+@pytest.mark.parametrize("suffix", ["py", "ipynb"])
+def test_a_cell_may_be_run_behind_the_end_of_another(folder, suffix):
+    cells = ["import tensorflow as tf", "exit()", "loss = tf.math.log(tf.nn.softmax(z))"]
+    cells = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
+    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    script = HEAD + "exit()\nprint(tf.math.log(tf.nn.softmax(z)))\n" + MAIN.format("pass")
+    name = f"train.{suffix}"
+    put(folder, {name: script if suffix == "py" else notebook})
+    (finding,) = found_in(folder / name)
+    assert finding.unreached == ("line 4 ends the program" if suffix == "py" else "")
+
+
+UNBOUND = "class Made:\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_never"),
+    [
+        ("Made()\nrisky(1)\n", True),
+        ("x = [Made]\nrisky(1)\n", True),
+        ("for one in Made: print(one)\nrisky(1)\n", True),
+        ("if Made: print(1)\nrisky(1)\n", True),
+        ("if Made:\n    risky(1)\n", True),
+        ("class Net(Made): pass\nrisky(1)\n", True),
+        ("class Net:\n    x = Made\nrisky(1)\n", True),
+        ("def net(x=Made): pass\nrisky(1)\n", True),
+        ("def net(x: Made): pass\nrisky(1)\n", False),
+        ("def net(): return Made\nrisky(1)\n", False),
+        ("if rate: Made()\nrisky(1)\n", False),
+        ("rate and Made()\nrisky(1)\n", False),
+        ("try: Made()\nexcept NameError: pass\nrisky(1)\n", False),
+        ("with open(1), Made: print(1)\nrisky(1)\n", False),
+        ("from other import *\nMade()\nrisky(1)\n", False),
+        ("exec('Made = print')\nMade()\nrisky(1)\n", False),
+        ("globals().update(rate)\nMade()\nrisky(1)\n", False),
+        ("rate.__dict__.update(x=1)\nMade()\nrisky(1)\n", False),
+        ("if rate:\n    Made = 1\nMade()\nrisky(1)\n", False),
+        ("def net(Made): pass\nMade()\nrisky(1)\n", False),
+        ("Other()\nrisky(1)\n", False),  # of a file that is not here
+        ("print()\nrisky(1)\n", False),
+    ],
+)
+def test_what_stands_behind_a_name_that_nothing_binds(folder, body, is_never):
+    put(folder, {"nothing.py": UNBOUND})
+    text = never(folder, body, "rate = print\n")
+    assert text.startswith(IDLE) and "nothing binds `Made`" in text if is_never else text == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("patch.py", "import train\ntrain.Made = print\n"),
+        ("patch.py", "import builtins\nbuiltins.Made = print\n"),
+        ("patch.py", "import train\nsetattr(train, 'Ma' + 'de', 1)\n"),
+        ("patch.py", "NAMES = ['Made']\n\n\ndef put(x): setattr(x, NAMES[0], 1)\n"),
+        ("patch.py", "exec(open('train.py').read(), NAMES)\n"),
+    ],
+)
+def test_a_name_that_another_file_may_bind(folder, name, text):
+    put(folder, {"nothing.py": UNBOUND, name: text})
+    assert never(folder, "Made()\nrisky(1)\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("files", "is_never"),
+    [
+        ({"losses.py": MAKE}, True),
+        ({"losses/__init__.py": "", "losses/a.py": "def gone(): pass\n"}, True),
+        ({"losses/__init__.py": ""}, False),  # one inside may be compiled, or generated
+        ({"losses/__init__.py": "", "losses/gone.py": "def gone(): pass\n"}, False),
+        ({"losses.py": "gone = 1\n"}, False),
+        ({"losses.py": "if MAKE:\n    import gone\n"}, False),
+        ({"losses.py": "from other import *\n"}, False),
+        ({"losses.py": "def __getattr__(name):\n    return 1\n"}, False),
+        ({"losses.py": "globals()['go' + 'ne'] = 1\n"}, False),
+        ({"losses.py": "import sys\nsys.modules[__name__] = print\n"}, False),
+        ({"losses.py": MAKE, "lib/losses.py": "gone = 1\n"}, False),
+        ({"losses.py": MAKE, "a.py": "import sys\nsys.path.append('lib')\n"}, False),
+        ({"losses.py": MAKE, "a.py": "import losses\nlosses.gone = 1\n"}, False),
+        ({"losses.py": MAKE, "a.py": "import train\n"}, False),
+        ({"losses.py": "print 1\n"}, False),
+        ({}, False),
+    ],
+)
+def test_what_stands_behind_an_import_of_what_a_module_has_not(folder, files, is_never):
     text = "from losses import gone\nfrom nets import risky\n\n\nrisky(1)\n"
-    put(folder, {"losses.py": HEAD + MAKE, "train.py": text})
-    assert reason(folder, "nets.py", {"nets.py": HEAD + RISKY}) == ""
+    put(folder, {**files, "train.py": text})
+    expected = f"{IDLE}line 1 raises ImportError: its module has no `gone`" if is_never else ""
+    assert reason(folder, "nets.py", {"nets.py": HEAD + RISKY}) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_never"),
+    [
+        ("", "", True),
+        ("    def train", "    @tf.function\n    def train", True),
+        ("    def train", "    @tf.autograph.other(1)\n    def train", True),
+        ("    def train", "    @staticmethod\n    def train", False),
+        ("    def train", "    @register\n    def train", False),
+        ("def train", "def call", False),  # Keras may call it while `__init__` runs
+        ("self.width = width", "self.width = self.train(1)", False),
+        ("class Net", "@register\nclass Net", False),
+        ("\n    def __init__", "\n    __new__ = print\n\n    def __init__", False),
+        ("\n\n\n", "\n\n\nclass Heir(Net):\n    def __init__(self): pass\n\n\n", False),
+        ("\n\n\n", "\n\n\nNet.train(1, 2)\n\n\n", False),
+        ("\n\n\n", "\n\n\nobject.__new__(Net).train(2)\n\n\n", False),
+        ("\n\n\n", "\n\n\nNet.__init__ = print\n\n\n", False),
+        ("        Made()", "        width and Made()", False),
+    ],
+)
+def test_a_class_of_which_no_object_is_made(folder, old, new, is_never):
+    text = NET.format("", "tf.keras.Model")[len(HEAD) :]
+    text = text.replace("self.width = width\n", "self.width = width\n        Made()\n")
+    text = HEAD + text.replace(old, new, 1) + MAIN.format("Net(1).train(2)")
+    put(folder, {"nothing.py": UNBOUND})
+    expected = ".* raises NameError: nothing binds `Made`" if is_never else ""
+    assert re.fullmatch(expected, reason(folder, "train.py", {"train.py": text}))
 
 
 def test_a_finding_behind_a_call_that_raises_says_so(folder):

@@ -614,3 +614,45 @@ def test_a_method_of_a_class_that_no_run_loads_with_the_call(folder, files, may_
     why = "" if may_meet else "nothing in this program calls `risky`"
     every = {**LEARNERS, **files}
     assert reason(folder, "a/nets.py", every) == why
+
+
+LOCAL = "from losses import risky\n\n\ndef train(z, make):\n    {}\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_used"),
+    [
+        ("risky = make(z)\n    return risky", False),
+        ("for risky in z:\n        print(risky)", False),
+        ("with z as risky:\n        risky(z)", False),
+        ("risky = z\n\n    def inner():\n        return risky\n\n    return inner()", False),
+        ("return risky(z)", True),
+        ("from losses import risky\n    return risky(z)", True),
+        ("global risky\n    risky = risky or z", True),
+        ("class Net:\n        risky = z\n\n    return risky", True),
+        ("def inner():\n        risky = z\n\n    return risky", True),
+        ("[risky for risky in z]\n    return risky", True),
+        ("return z\n\n\ntrain(risky, 1)", True),
+    ],
+)
+def test_a_local_name_is_nothing_else(folder, body, is_used):
+    put(folder, {"train.py": LOCAL.format(body) + MAIN.format("train(1, 2)")})
+    why = "" if is_used else CALLED
+    assert reason(folder, "losses.py", {"losses.py": HEAD + RISKY}) == why
+    text = HEAD + RISKY + LOCAL.format(body).partition("\n")[2] + MAIN.format("train(1, 2)")
+    if "from losses" not in body:
+        assert reason(folder, "all.py", {"all.py": text}) == why
+
+
+@pytest.mark.parametrize(
+    ("body", "is_used"),
+    [
+        ("def step(self, z):\n        return risky(z)", False),
+        ("def step(self, z):\n        return z.risky(z)", True),
+        ("step = risky", True),
+    ],
+)
+def test_a_method_is_no_plain_name_but_in_the_body_of_its_class(folder, body, is_used):
+    method = RISKY.replace("risky(", "risky(self, ").replace("\n", "\n    ").rstrip()
+    text = f"{HEAD}class Net:\n    {method}\n\n    {body}\n\n\n" + MAIN.format("Net().step(1)")
+    assert reason(folder, "train.py", {"train.py": text}) == ("" if is_used else CALLED)

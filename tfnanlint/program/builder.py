@@ -11,6 +11,7 @@ import ast
 from typing import Any, Callable, Final
 
 from tfnanlint.program.attributes import assigned_attributes
+from tfnanlint.program.exits import ends_program
 from tfnanlint.program.functions import Function
 from tfnanlint.program.joins import Branching
 from tfnanlint.program.loops import Flag, Fork, LoopFrame, flag_of, runs
@@ -164,13 +165,17 @@ class Walk(Branching):
         for path, binding in self._apart(test, truth, flag, self.scope.here()).items():
             self.bind(path, binding)
         if says_training(test) is not (not truth):
-            return self.block(body)
+            return self._choice(body)
         self.scope.time += 1  # an evaluation branch
         start = self.scope.time
         live = self.block(body)
         self.scope.time += 1
         self.scope.stopped.append((start, self.scope.time))
         return live
+
+    def _choice(self, body: list[ast.stmt]) -> bool:
+        """Walk statements that may be run; False where what follows all of them is not."""
+        return self.block(body) and not (body and ends_program(body, self.scope.here()))
 
     def try_(self, node: Any) -> bool:
         begun, mark, last = self.scope.time, len(self.log), node.body[-1]
@@ -210,7 +215,7 @@ class Walk(Branching):
             self.bind(path, binding)
         if node.name:
             self.bind(node.name, Fixed(Value(kind="unknown")))
-        return self.block(node.body)
+        return self._choice(node.body)
 
     def _finally(self, body: list[ast.stmt], begun: int, paths: set[str]) -> bool:
         """Walk what also follows an exception that was not caught, in which names are whatever they

@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from typing import Any
 
+from tfnanlint.project.outlines import Outline
+
 
 def is_bound(function: ast.AST, name: str) -> bool:
     """Whether something in a function may bind a name, beside its parameters."""
@@ -25,8 +27,17 @@ def bound_at(node: Any) -> list[str | None]:
     return [getattr(node, "name", None), getattr(node, "rest", None)]
 
 
-def bindings_of(tree: ast.AST) -> Counter[str]:
-    """How often something in a file binds a name, in whichever function: parameters, too."""
+def bindings_of(outline: Outline) -> Counter[str]:
+    """How often something in a file binds a name, in whichever function: parameters, too. It is
+    counted once for all questions.
+    """
+    if outline.bindings is None:
+        outline.bindings = _counted(outline.tree)
+    bindings: Counter[str] = outline.bindings
+    return bindings
+
+
+def _counted(tree: ast.AST) -> Counter[str]:
     counted: Counter[str] = Counter()
     for node in ast.walk(tree):
         counted.update([name for name in bound_at(node) if name])

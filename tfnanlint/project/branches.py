@@ -12,7 +12,7 @@ from tfnanlint.project.outlines import TOP, Outline
 from tfnanlint.syntax.nodes import blocks_of
 
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 Place = tuple[int, int]  # a row and a column
 
@@ -111,7 +111,7 @@ def _branches(node: ast.stmt, last: ast.stmt, owner: str) -> Iterator[Branch]:
     yield Branch(node.test, node.body[-1], node.test, True, owner)
     if node.orelse:
         yield Branch(node.body[-1], node.orelse[-1], node.test, False, owner)
-    elif isinstance(node, ast.If) and isinstance(node.body[-1], _LEAVING) and node is not last:
+    elif isinstance(node, ast.If) and isinstance(node.body[-1], LEAVING) and node is not last:
         yield Branch(node, last, node.test, False, owner)
 
 

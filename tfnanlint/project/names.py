@@ -9,7 +9,7 @@ from typing import Final
 
 from tfnanlint.ops.frameworks import CALLED_BY_BASES
 from tfnanlint.project.outline_entries import Definition, Import, Use
-from tfnanlint.project.outlines import Outline
+from tfnanlint.project.outlines import TOP, Outline
 from tfnanlint.project.programs import Program, stem_of, words_bound_by
 
 KNOWN_FRAMEWORKS: Final = frozenset(("tensorflow", "keras", "tf_keras"))  # whose hooks are known
@@ -138,6 +138,16 @@ class Names:
         parent = self.definition((path, definition.parent)) if definition.parent else None
         return parent is not None and parent.is_class
 
+    def function_around(self, path: str, name: str) -> str:
+        """The function in which a definition stands, `TOP` outside of all."""
+        definition = self.definition((path, name))
+        while definition is not None and definition.parent:
+            name = definition.parent
+            definition = self.definition((path, name))
+            if definition is not None and not definition.is_class:
+                return name
+        return TOP
+
     def _holders(self, path: str, name: str) -> set[str]:
         """The names of the modules of which a function of a file may be an attribute."""
         stems = {stem_of(path)}
@@ -159,11 +169,11 @@ class Names:
         """
         family: list[Node] = [(path, name)]
         for node in family:  # it grows on the way
-            family += [heir for heir in self._heirs(node) if heir not in family]
+            family += [heir for heir in self.heirs(node) if heir not in family]
         seen: set[Node] = set()
         return any([self._may_base_call(*node, method, seen) for node in family])
 
-    def _heirs(self, owner: Node) -> list[Node]:
+    def heirs(self, owner: Node) -> list[Node]:
         """The classes that inherit from one of a name, whichever that is."""
         simple = owner[1].rpartition(".")[2]
         return [

@@ -81,6 +81,7 @@ class Outline:
         "is_script",
         "is_words",
         "layout",
+        "bindings",
         "_line_starts",
         "_is_notebook",
         "_origins",
@@ -106,6 +107,7 @@ class Outline:
         self.tree = tree
         self.is_words = False
         self.layout: Any = None  # its branches, as long as they were not asked for
+        self.bindings: Any = None  # how often it binds which name, likewise
         self._line_starts = line_starts
         self._is_notebook = is_notebook
         self._origins: dict[str, tuple[str, str]] = {}  # of imported names: package and last word

@@ -37,7 +37,7 @@ _LOOKING: Final[_Signs] = tuple(
 
 # What may bind names of modules and classes anew, and what may change where modules are found.
 _PATCHING: Final = re.compile(
-    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:patch|monkeypatch|reload)\b|__dict__"
+    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
     rb"|\bvars\s*\(\s*\w"
 )
 # What may assign an attribute by text, with the name if that is written there, or makes an object
@@ -54,6 +54,7 @@ _RESTORING: Final = re.compile(
     rb"|^[ \t]*load_model[ \t]*[,)]?[ \t]*$",
     re.M,
 )
+_STATED: Final = re.compile(rb"\b(?:class|def)[ \t]+([^\s(:\[]+)")
 _MAIN: Final = re.compile(rb"^if\b[^\n]*\b__name__\b[^\n]*\b__main__\b", re.M)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
@@ -92,6 +93,7 @@ class Program:
         self._found: dict[str, bool] = {}
         self._setters: list[bytes] | None = None
         self._restoring: list[str] | None = None
+        self._stated: set[bytes] | None = None
         self._written: dict[str, bool] = {}
         self._flags: dict[str, bool] = {}
         self.words = {stem_of(path) for path in texts}
@@ -146,6 +148,12 @@ class Program:
         """The files that may define a class of a name, as their text tells."""
         stated = re.compile(rb"\bclass\s+%s\b" % re.escape(_bytes_of(name)))
         return [path for path in self.holding(name) if stated.search(self.texts[path]) is not None]
+
+    def states(self, name: str) -> bool:
+        """Whether some file may define a function or class of a name, as its text tells."""
+        if self._stated is None:
+            self._stated = {name for data in self.texts.values() for name in _STATED.findall(data)}
+        return _bytes_of(name) in self._stated
 
     def may_import(self, stem: str) -> list[str]:
         """The files that may import what has a name, as their text tells."""
@@ -280,8 +288,20 @@ class Program:
             rb"\.\s*%s\b\s*[^\w\s.()]|\b%s(?:\s*\.\s*\w+)+\s*(?:\[|=(?!=))" % (plain, plain)
         )
         holding = dict.fromkeys([*self.holding(name), *self.holding(stem)])
-        return self.is_written(name) or any(
-            stores.search(self.texts[one]) or _PATCHING.search(self.texts[one]) for one in holding
+        return (
+            self._patches_any
+            and self.is_written(name)
+            or any(
+                stores.search(self.texts[one]) or _PATCHING.search(self.texts[one])
+                for one in holding
+            )
+        )
+
+    @property
+    def _patches_any(self) -> bool:
+        """Whether some file may bind names of modules by text that may stand elsewhere."""
+        return self._is(
+            "patches", lambda: any(_PATCHING.search(data) for data in self.texts.values())
         )
 
     def _folder(self, importer: str, level: int) -> _Words:

@@ -13,6 +13,7 @@ import os
 from typing import Final
 
 from tfnanlint.conventions.files import holds_tests, is_put_away
+from tfnanlint.ops.frameworks import TRAINING_CALLS
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
 from tfnanlint.project.choices import Choices
 from tfnanlint.project.halts import Halts
@@ -21,6 +22,7 @@ from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP, Outline, is_case, is_main
 from tfnanlint.project.programs import INIT, Program
+from tfnanlint.project.scopes import Scopes
 from tfnanlint.syntax.access_paths import is_special
 
 _GROWTH: Final = 1.25  # of what may lead to a definition, until it is asked again whether it runs
@@ -48,6 +50,7 @@ class Reach:
         self._choices = Choices(program, self._names, self._may_be_called_unseen)
         self._signatures = Names(program, path, own)  # of the files that are read for calls
         self._halts = Halts(program, self._signatures)
+        self._scopes = Scopes(self._names)
 
     def close(self) -> None:
         """Give back its memory without the cyclic collector (it is off)."""
@@ -96,6 +99,8 @@ class Reach:
 
     def _begin(self) -> None:
         self._users, self._reached, self._running, self._found = {}, set(), {}, {}
+        self._idle: dict[Node, str] = {}  # why code that uses a definition never runs
+        self._without_object: dict[Node, str] = {}
         self._imports: Imports | None = None
         self._loading: dict[str, set[str] | None] = {}
         self._names.begin()
@@ -163,18 +168,28 @@ class Reach:
         for use in outline.uses(definition.name):
             if path == node[0] and f"{use.owner}.".startswith(inside):
                 continue
-            if path != node[0] and not self._names.is_use(use, node, definition, path):
+            if not self._may_mean(use, node, definition, path):
                 continue
             if use.package and not self._names.is_own(use.package):
                 continue
             place = use.node
-            if place and self._never(path, place.lineno, place.col_offset):
+            reason = self._never(path, place.lineno, place.col_offset) if place else ""
+            if reason:
+                self._idle.setdefault(node, f"{os.path.basename(path)}, {reason}")
                 continue
             if self._never_enters(use, node) or not self._may_meet(path, node[0]):
                 continue
             user = path, use.owner
             self._add(user, waiting)
             self._users[node].add(user)
+
+    def _may_mean(self, use: Use, node: Node, definition: Definition, path: str) -> bool:
+        """Whether a name that a file loads may be a definition."""
+        if not use.is_attribute and self._scopes.is_other(path, use, node, definition):
+            return False
+        if path == node[0] and self._names.is_method(path, definition):
+            return use.is_attribute or use.owner == self._names.function_around(*node)
+        return path == node[0] or self._names.is_use(use, node, definition, path)
 
     def _never(self, path: str, row: int, column: int = 0) -> str:
         """Why the code at a place never runs, although that of its function may."""
@@ -242,12 +257,39 @@ class Reach:
             return True
         if (path, definition.parent) not in self._reached:
             return False
+        if self._unmade(node, definition):  # what `__init__` calls before it raises
+            inside = f"{definition.parent}."
+            return any(
+                file == path and f"{owner}.".startswith(inside)
+                for file, owner in self._reached.intersection(users)
+            )
         return (
             not self._reached.isdisjoint(users)
             or self._is_called_unseen(path, definition)
             or leniently
             and self._may_be_found(path, definition)
         )
+
+    def _unmade(self, node: Node, definition: Definition) -> str:
+        """Why there is no object that a method could be called of."""
+        if node not in self._without_object:
+            try:
+                reason = self._why_unmade(node, definition)
+            except TooMany:
+                reason = ""
+            self._without_object[node] = reason
+        return self._without_object[node]
+
+    def _why_unmade(self, node: Node, definition: Definition) -> str:
+        path, owner, method = node[0], definition.parent, definition.name
+        if not self._names.is_method(path, definition) or is_special(method):
+            return ""
+        reason = self._halts.unmade((path, owner))
+        if not reason or not self._halts.is_of_object(*node):
+            return ""
+        # what a base may call while `__init__` runs
+        is_late = method in TRAINING_CALLS or not self._names.may_base_call(path, owner, method)
+        return reason if is_late else ""
 
     def _is_called_unseen(self, path: str, definition: Definition) -> bool:
         """Whether code calls a definition that loads no name of it: Python, a framework, a runner
@@ -381,9 +423,25 @@ class Reach:
 
     # In words
 
+    def _idle_uses(self, start: Node) -> str:
+        """Why a definition, or one around it, is not used although code does that: it never runs,
+        and no other does.
+        """
+        path, name = start
+        while name:
+            node = path, name
+            definition = self._own.definitions[name]
+            if node in self._idle and not self._users.get(node):
+                return f"only code that never runs uses `{definition.name}`: {self._idle[node]}"
+            name = definition.parent
+        return ""
+
     def _reason(self, start: Node) -> str:
         """Why a definition is not reached."""
         path, name = start
+        idle = self._idle_uses(start)
+        if idle:
+            return idle
         if (path, TOP) not in self._reached:
             return "nothing in this program imports this file"
         outer = name
@@ -392,7 +450,11 @@ class Reach:
             if (path, definition.parent) in self._reached:
                 break
             outer = definition.parent
-        short = self._own.definitions[outer].name
+        definition = self._own.definitions[outer]
+        unmade = self._unmade((path, outer), definition)
+        if unmade:
+            return unmade
+        short = definition.name
         users = {user for user in self._users[path, outer] if user[1] != TOP}
         if users:
             return f"only code that this program never runs uses `{short}`"
