@@ -16,6 +16,7 @@ from tfnanlint.ops.site import Site
 from tfnanlint.program.functions import Bound, Function, Instance
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Iterated, Parameter, Point
+from tfnanlint.syntax.access_paths import path_of
 from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Choice, Note, Value, unknown
@@ -90,6 +91,8 @@ class Callbacks:
         )
         if role == "labels":
             return unknown(origin=outer)
+        if _is_read_by_key(parameter):
+            return self._named_outputs(ev, compiled) or unknown(origin=outer)
         return self._predictions(ev, compiled) or unknown(origin=outer)
 
     def _of_metric(self, ev: Evaluator, parameter: Parameter, names: list[str]) -> Value | None:
@@ -107,6 +110,13 @@ class Callbacks:
         """The outputs of models that a loss or metric gets; None where nothing is known of them."""
         predictions = ev.joined([output for one in compiled for output in self._outputs(ev, one)])
         return predictions if predictions.known and predictions.kind == "tensor" else None
+
+    def _named_outputs(self, ev: Evaluator, compiled: list[CompiledLoss]) -> Value | None:
+        """The outputs of the model by their names, for a loss that picks among them; None where
+        several models or none give such.
+        """
+        wholes = [self._output(ev, one.model) for one in compiled]
+        return wholes[0] if len(wholes) == 1 and isinstance(wholes[0].obj, dict) else None
 
     def _of_weight(self, ev: Evaluator, function: Function) -> Value | None:
         """The weight that a layer hands to a regularizer or constraint of the program, where it
@@ -313,6 +323,17 @@ def _given_zero_weights(ev: Evaluator, module: Module) -> list[tuple[str, Value]
         if f"{weight}{suffix}" in given
         and _is_at_zero(ev, weight, given.get(f"{weight}_initializer"), point)
     ]
+
+
+def _is_read_by_key(parameter: Parameter) -> bool:
+    """Whether a function picks from what it is given by a name: `y_pred["path"]`."""
+    return any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+        and path_of(node.value) == parameter.name
+        for node in nodes_in(parameter.function.node)
+    )
 
 
 def _given_with_outputs(ev: Evaluator, module: Module) -> list[tuple[ast.Call, Point, Value]]:
