@@ -99,7 +99,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
     if shown is None or here.hidden(division) or here.tested(division, param):
         return
     certainty = Certainty.MUST if divisor.lo == divisor.hi == 0 else Certainty.MAY
-    if certainty is Certainty.MAY and here.asserted(division, param):
+    if certainty is Certainty.MAY and is_kept_away(division, param, here):
         return
     unsure = certainty is Certainty.MAY and not here.draft
     if unsure and shown.by_bounds and divisors.is_rarely_zero(division, divisor):
@@ -118,6 +118,15 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
         kind=weakness_of_divisor(division, divisor, here.interpreter, here.around),
     )
+
+
+def is_kept_away(division: Site, param: str, here: Context) -> bool:
+    """Whether the file asserts that a divisor is not 0, or the first step of any training would
+    have shown that it is.
+    """
+    if here.asserted(division, param):
+        return True
+    return param == "y" and divisors.is_same_in_each_step(division, here.around)
 
 
 def whole_repairs(division: Site, param: str, here: Context) -> list[Fix]:
@@ -146,7 +155,10 @@ def is_doubtful(
     """Whether a quotient is of a kind that is mostly harmless, as the page says."""
     if here.only_compared(division, shown=True) or decides(division, here.interpreter):
         return True
-    return here.tested_for_nan(division)
+    if here.tested_for_nan(division):
+        return True
+    unknown = division.differentiated is Differentiated.UNKNOWN
+    return unknown and shown.by_bounds and divisors.is_spread_of_whole(divisor)
 
 
 def is_inside(root: Site, division: Site, here: Context) -> bool:

@@ -17,12 +17,12 @@ Good:
     weights = tf.nn.softmax(scores, axis=1)
 
 Nothing is reported where the maximum is subtracted by hand, where the exponents are known to be
-small, where they are not large and an epsilon is added to the sum, or where they are distances
-between the points of one set: the distance of a point to itself is 0. There is no fix where the sum
-runs over several axes or drops the axis (`keepdims` is missing), because the axis of the softmax is
-unclear. There is none either where a mask multiplies the exponentials, because only you can say
-what a fully masked row should give. Mask the scores instead: `tf.nn.softmax(tf.where(mask, scores,
-scores.dtype.min))`.
+small, or where they are not large and an epsilon is added to the sum. Nothing is reported of
+distances between the points of one set either: the distance of a point to itself is 0. There is no
+fix where the sum runs over several axes or drops the axis (`keepdims` is missing), because the axis
+of the softmax is unclear. There is none either where a mask multiplies the exponentials, because
+only you can say what a fully masked row should give. Mask the scores instead:
+`tf.nn.softmax(tf.where(mask, scores, scores.dtype.min))`.
 
 See also: https://www.tensorflow.org/api_docs/python/tf/nn/softmax
 

@@ -116,7 +116,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         + (", beyond it NaN" if outside else ""),
         certainty,
         fixes(inverse, where.lo, where.hi, here),
-        doubtful=at_rest,
+        doubtful=angles.is_tested_on_one_side(x) or at_rest,
     )
 
 

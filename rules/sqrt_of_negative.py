@@ -77,6 +77,8 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     if root.op.name == "K.sqrt" and unseen:
         return
     certainty = Certainty.MUST if x.hi < 0 else Certainty.MAY
+    if is_plain and radicands.is_any_product(root):
+        certainty = Certainty.UNKNOWN
     by_sums = variance is not None and variance[1].summed
     yield here.finding(
         root,
@@ -103,7 +105,7 @@ def is_doubtful(root: Site, is_variance: bool, drawn: bool) -> bool:
         or differences.has_form(root.value("x"), differences.is_squared_distance)
     ):
         return False
-    return root.differentiated is not Differentiated.YES
+    return root.differentiated is not Differentiated.YES or radicands.is_less_ratio(root)
 
 
 def message(root: Site, of_variance: bool) -> str:

@@ -149,14 +149,14 @@ def test_what_is_zero_as_a_rule_is_repaired(program):
 def test_a_fix_that_the_configuration_names_is_made():
     program = HEAD + CRITIC.format(middle="LeakyReLU(0.2)", end="")
     settings = {"unsafe-fixes": True, "rules": {"TFN201": {"fix": ["epsilon_inside"]}}}
-    assert "+ 1e-12" in tfnanlint.fix(program, "a.py", settings=settings).after
+    assert "+ 1e-30" in tfnanlint.fix(program, "a.py", settings=settings).after
 
 
 def test_a_suggestion_says_why(tmp_path, capsys):
     path = tmp_path / "a.py"
     path.write_text(HEAD + CRITIC.format(middle="LeakyReLU(0.2)", end=""))
     main(["check", "--isolated", "--no-cache", "--unsafe-fixes", str(path)])
-    assert "suggestion: add 1e-12 under the root" in capsys.readouterr().out
+    assert "suggestion: add 1e-30 under the root" in capsys.readouterr().out
     main(["check", "--isolated", "--no-cache", "--verbose", str(path)])
     out = " ".join(capsys.readouterr().out.split())
     assert "not applied, because no part of the network is flat" in out

@@ -34,7 +34,7 @@ _TRAINING_STEP: Final = (
 _TAKES_GRADIENTS: Final = (
     r"\b(?!stop_gradients?\b)(?:\w*(?:[Gg]radient|[Jj]acobian|[Hh]essian|[Mm]inimi[sz]e|"
     r"[Ee]stimator|MonteCarlo|Langevin|NoUTurn|ForwardAccumulator|train_op)\w*|"
-    r"fit(?:_\w+)?|\w+_fit|train_on_batch|add_loss|get_updates|optimize_loss|Experiment|"
+    r"fit(?:_\w+)?|\w+_fit|train_on_batch|add_loss|get_updates|optimize_loss|apply_optimizer|Experiment|"
     r"make_train_function|train|train_and_evaluate|Keras(?:Classifier|Regressor)|cross_val\w*|"
     r"validation_curve|learning_curve|RFE\w*|DNN\w+|Linear(?:Classifier|Regressor))\b"
 )

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import ast
 
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import moments
 from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import INF, Note, Value
 
 
 def is_shorter_leg(x: Value) -> bool:
@@ -65,3 +66,26 @@ def is_magnitude_of_unknown(x: Value) -> bool:
     """
     inner = made_by(x, "tf.abs")
     return inner is not None and not inner.value("x").known
+
+
+def is_tested_on_one_side(x: Value) -> bool:
+    """Whether a value is 2 * p - 1 of a parameter that was only tested on one side, which says
+    nothing about the other edge.
+    """
+    value = plain(x)
+    for _ in range(4):
+        operand = _only_unknown_operand(value)
+        if operand is None:
+            break
+        value = plain(operand)
+    return INF in (x.hi, -x.lo) and value is not plain(x) and isinstance(value.origin, Note)
+
+
+def _only_unknown_operand(value: Value) -> Value | None:
+    """The operand that is not exactly known of a sum, a difference or a product that has one."""
+    site = made_by(value, "tf.multiply", "tf.add", "tf.subtract", "tf.convert_to_tensor")
+    if site is None:
+        return None
+    operands = [site.value(param) for param in ("x", "y") if param in site.args]
+    unknown = [operand for operand in operands if not operand.exact]
+    return unknown[0] if len(unknown) == 1 else None

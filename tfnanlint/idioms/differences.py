@@ -102,6 +102,12 @@ def has_sign_of_weight(term: Term) -> bool:
     return len(signed) == 1 and signed[0].value is not None and signed[0].value.evident
 
 
+def has_one_sign(term: Term) -> bool:
+    """Whether a term is no product, or one whose sign is that of a weight."""
+    single = term.single
+    return single is None or len(single[0].factors) < 2 or has_sign_of_weight(term)
+
+
 def is_weight(value: Value) -> bool:
     """Whether a value is a weight, its power or multiple: training can take it anywhere."""
     return has_form(value, has_sign_of_weight)

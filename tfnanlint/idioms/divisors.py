@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tfnanlint.diagnostics.findings import Differentiated
+from tfnanlint.gradients.tapes import opens_tape
 from tfnanlint.guards.post_guards import Masks, plain
 from tfnanlint.idioms import confusion_counts, densities, loop_counters, quantities, ratios
 from tfnanlint.idioms.labels import truth_only
@@ -31,6 +32,7 @@ from tfnanlint.idioms.vanishing import (
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
+    DISPERSIONS,
     INVERSES,
     INVERTING,
     QUOTIENTS,
@@ -210,6 +212,23 @@ def _is_own_sign(division: Site) -> bool:
     return magnitude is not None and same(plain(magnitude.value("x")), plain(division.value("x")))
 
 
+def is_spread_of_whole(divisor: Value) -> bool:
+    """Whether a divisor is the spread of a whole tensor (`reduce_std(x)`), a mean of roots over all
+    of it, or a mean of squares: 0 only where all elements are equal.
+    """
+    root = made_by(plain(widest(plain(divisor))), "tf.sqrt")
+    inner = divisor if root is None else root.value("x")
+    site = made_by(inner, *DISPERSIONS, "tf.reduce_mean")
+    if site is None:
+        return False
+    is_mean = site.op.name == "tf.reduce_mean"
+    if is_mean and made_by(site.value("x"), "tf.square", "tf.pow") is not None:
+        return True
+    if site.const("axis", None) is not None:
+        return False
+    return not is_mean or made_by(site.value("x"), "tf.sqrt") is not None
+
+
 def weakness_of_size(divisor: Value) -> str:
     """The kind of evidence that a divisor, or what a logarithm is taken of, is 0, as `kinds` names
     it: "size-minus-one" where a factor is the length of an axis less 1, or the logarithm of such a
@@ -236,6 +255,21 @@ def _is_size(value: Value) -> bool:
     if inner.kind == "number":  # of Python: `x.shape[-1]`
         return inner.dtype == "int32" and inner.lo == 1 < inner.hi
     return made_by(inner, *SIZES) is not None
+
+
+def is_same_in_each_step(division: Site, around: Around) -> bool:
+    """Whether a divisor is computed before the loop in which each step takes a gradient of the
+    quotient: with 0 the first step of any run would fail.
+    """
+    divisor, is_taped = division.value("y").origin if division.given("y") else None, False
+    if not isinstance(divisor, Site) or divisor.source is not division.source:
+        return False
+    for outer in around(division.node):
+        if isinstance(outer, ast.With):
+            is_taped = is_taped or opens_tape(outer)
+        elif isinstance(outer, (ast.For, ast.While)) and is_taped:
+            return divisor.node.lineno < outer.lineno
+    return False
 
 
 def divides_by(division: Site, producer: Site) -> bool:

@@ -7,6 +7,8 @@ their bounds do not show it.
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import differences, moments
@@ -15,6 +17,8 @@ from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, both_orders, made_by, operands
 from tfnanlint.ops.traits import CONTRACTIONS, SQUARES
 from tfnanlint.values.value import INF, Value
+
+_MAX_FACTORS: Final = 8  # that are looked at in one product
 
 
 def difference_under(root: Site) -> Site | None:
@@ -104,3 +108,27 @@ def is_running_state(root: Site) -> bool:
     if not x.evident or x.lo != -INF or x.hi != INF:
         return False
     return root.differentiated is Differentiated.NO and difference_under(root) is None
+
+
+def is_any_product(root: Site) -> bool:
+    """Whether a product of tensors that can be any number stands under a root. False: the root is
+    that of a weight or of the output of a layer, perhaps times what is never negative.
+    """
+    x = root.value("x")
+    if -x.lo != x.hi or x.hi != INF or is_difference_of_squares(x):
+        return False
+    return not differences.has_form(x, differences.has_one_sign)
+
+
+def is_less_ratio(root: Site) -> bool:
+    """Whether it is `1 - (a / b)^2` or `s - a / b * r`: of two rates of one schedule, or a part and
+    the whole; nothing says here which is larger.
+    """
+    difference = difference_under(root)
+    factors = [plain(difference.value("y"))] if difference is not None else []
+    for factor in factors:
+        product = made_by(factor, *SQUARES)
+        if product is not None and len(factors) < _MAX_FACTORS:
+            factors += [plain(product.value(p)) for p in ("x", "y") if p in product.args]
+    quotients = [made_by(factor, "tf.divide") for factor in factors]
+    return any(quotient is not None and not quotient.value("y").is_number for quotient in quotients)

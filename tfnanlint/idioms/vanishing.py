@@ -73,6 +73,7 @@ _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
 _UPDATES = ("tf.assign", "method.assign")
+_HANDING_KERNELS = (*MAGNITUDES, "tf.divide")
 _SMALL = 1e-3
 _GUARD = 0.1  # what is added beyond this is a term, not a guard
 _LONG = 2.0**31  # the length of an axis is below it
@@ -680,12 +681,11 @@ def _kernel(value: Value, depth: int = 3) -> bool:
         "tf.multiply",
         "tf.matmul",
         "tf.tensordot",
-        "tf.divide",
-        *MAGNITUDES,
+        *_HANDING_KERNELS,
     )
     if part is None or depth == 0:
         return False
-    if part.op.name in (*MAGNITUDES, "tf.divide"):
+    if part.op.name in _HANDING_KERNELS:
         return _kernel(part.value("x"), depth - 1)
     if part.op.name in DENSITIES:
         exponent = part.value(part.op.main)
@@ -866,7 +866,7 @@ def has_ones(total: Site) -> bool:
             return True
     if is_kernel_matrix(total.value("x")):
         return True
-    filled = made_by(total.value("x"), "tf.eye", "tf.linalg.set_diag")
+    filled = made_by(total.value("x"), "tf.eye", "tf.linalg.set_diag", aligned=True)
     if filled is None or filled.op.name == "tf.eye":
         return filled is not None
     diagonal = filled.value("diagonal")
