@@ -108,3 +108,36 @@ def test_what_is_read_elsewhere(folder, registry, name, read):
 
 def test_a_decorator_that_keeps_it_under_its_own_name(folder):
     assert taken(folder, BY_NAME, "", "LOSSES['distance']") is Differentiated.YES
+
+
+MIXED = """
+import tensorflow as tf
+
+
+def distance(y, p):
+    return tf.sqrt(tf.square(p - y))
+
+
+LOSSES = {"root": lambda y, p: tf.sqrt(tf.square(y - p)), "l2": distance, "cosh": tf.keras.losses.LogCosh()}
+"""
+
+
+@pytest.mark.parametrize(
+    "read", ["LOSSES[name]", "LOSSES.get(name)", "mixed.LOSSES[name]", "chosen"]
+)
+def test_functions_in_a_dict_with_objects(folder, read):
+    answers = []
+
+    def look(site, here):
+        if here.draft:
+            yield here.remark(site.node, "", None)
+        else:
+            answers.append(site.differentiated)
+
+    train = TRAIN.replace("{read}", read).replace("{also}", "").replace("registry", "mixed")
+    (folder / "mixed.py").write_text(MIXED)
+    (folder / "train.py").write_text(train)
+    project.forget()
+    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
+    flow.analyse(Source(str(folder / "mixed.py"), MIXED), [rule])
+    assert answers and set(answers) == {Differentiated.YES}

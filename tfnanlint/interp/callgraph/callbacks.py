@@ -275,7 +275,8 @@ def _placed(whole: Value, name: str) -> list[tuple[int | str | None, Value]]:
 
 def _options(ev: Evaluator, argument: Binding, depth: int = 4) -> list[Value]:
     """What an argument may be, one by one: what each caller hands to the parameter that it is, each
-    element that a loop runs over, else the options of a choice.
+    element that a loop runs over, each entry of a dict that it is read from under any key, else the
+    options of a choice.
     """
     read = argument.point.lookup(argument.node.id) if _is_name(argument) else argument
     if isinstance(read, Parameter) and depth:
@@ -291,6 +292,8 @@ def _options(ev: Evaluator, argument: Binding, depth: int = 4) -> list[Value]:
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
             return list(whole.obj)
     value = argument.value(ev)
+    if value.obj is None and isinstance(argument, Assigned):
+        return registries.values_read(ev, argument.node, argument.point) or [value]
     return list(value.obj.options) if isinstance(value.obj, Choice) else [value]
 
 
