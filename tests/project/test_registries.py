@@ -118,14 +118,16 @@ def distance(y, p):
     return tf.sqrt(tf.square(p - y))
 
 
+def error(y, p):
+    return tf.abs(p - y)
+
+
 LOSSES = {"root": lambda y, p: tf.sqrt(tf.square(y - p)), "l2": distance, "cosh": tf.keras.losses.LogCosh()}
 """
 
 
-@pytest.mark.parametrize(
-    "read", ["LOSSES[name]", "LOSSES.get(name)", "mixed.LOSSES[name]", "chosen"]
-)
-def test_functions_in_a_dict_with_objects(folder, read):
+def differentiated(folder, train):
+    """Whether gradients are taken through the roots in the losses of a file that another reads."""
     answers = []
 
     def look(site, here):
@@ -134,10 +136,40 @@ def test_functions_in_a_dict_with_objects(folder, read):
         else:
             answers.append(site.differentiated)
 
-    train = TRAIN.replace("{read}", read).replace("{also}", "").replace("registry", "mixed")
     (folder / "mixed.py").write_text(MIXED)
     (folder / "train.py").write_text(train)
     project.forget()
     rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
     flow.analyse(Source(str(folder / "mixed.py"), MIXED), [rule])
-    assert answers and set(answers) == {Differentiated.YES}
+    return set(answers)
+
+
+@pytest.mark.parametrize(
+    "read", ["LOSSES[name]", "LOSSES.get(name)", "mixed.LOSSES[name]", "chosen"]
+)
+def test_functions_in_a_dict_with_objects(folder, read):
+    train = TRAIN.replace("{read}", read).replace("{also}", "").replace("registry", "mixed")
+    assert differentiated(folder, train) == {Differentiated.YES}
+
+
+BY_ATTRIBUTE = """
+import tensorflow as tf
+import mixed
+
+NAMES = {names}
+
+
+def train():
+    for name in NAMES:
+        net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        net.compile("sgd", loss=getattr(mixed, name))
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "is_taken"),
+    [("['distance', 'error']", True), ("('error', 'distance')", True), ("['error']", False)],
+)
+def test_functions_of_a_module_by_their_names(folder, names, is_taken):
+    answers = differentiated(folder, BY_ATTRIBUTE.replace("{names}", names))
+    assert (Differentiated.YES in answers) is is_taken
