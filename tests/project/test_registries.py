@@ -173,3 +173,33 @@ def train():
 def test_functions_of_a_module_by_their_names(folder, names, is_taken):
     answers = differentiated(folder, BY_ATTRIBUTE.replace("{names}", names))
     assert (Differentiated.YES in answers) is is_taken
+
+
+BY_TAPE = """
+import tensorflow as tf
+from mixed import {names}
+
+ENTRIES = {{"{names}": {names}, "none": lambda y, p: 0.0}}
+
+
+def step(net, x, y, kind):
+    chosen = ENTRIES[kind]
+    with tf.GradientTape() as tape:
+        loss = {read}
+    return tape.gradient(loss, net.trainable_variables)
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "read", "is_taken"),
+    [
+        ("distance", "ENTRIES[kind](y, net(x))", True),
+        ("distance", "ENTRIES.get(kind)(y, net(x))", True),
+        ("distance", "chosen(y, net(x))", True),
+        ("distance", "tf.stop_gradient(chosen(y, net(x)))", False),
+        ("error", "chosen(y, net(x))", False),
+    ],
+)
+def test_an_entry_that_is_called_under_a_tape(folder, names, read, is_taken):
+    answers = differentiated(folder, BY_TAPE.format(names=names, read=read))
+    assert (Differentiated.YES in answers) is is_taken

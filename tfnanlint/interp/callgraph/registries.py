@@ -5,16 +5,20 @@ is read from them (`LOSSES[name]`), in one file or in several.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from tfnanlint.interp import names as resolution
+from tfnanlint.interp.callgraph import callers
 from tfnanlint.program.functions import Function
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Imported, Point, unrefined
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in, statements_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
 
+_TAPE: Final = "GradientTape"
 _DEPTH: Final = 3  # names and functions between a registry and what is read from it
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -139,6 +143,56 @@ def _reads(
         if isinstance(returned, ast.Return) and returned.value is not None
         for lookup in _reads(ev, returned.value, giving.point, depth - 1)
     ]
+
+
+def calls_of_entries(ev: Evaluator, function: Function) -> list[tuple[ast.Call, Point]]:
+    """The calls of what dicts of other files hold, `LOSSES[name](y, p)`, where these take gradients
+    and a function of this file is one of the values.
+    """
+    if function.owner is not None or isinstance(function.node, ast.Lambda):
+        return []
+    modules = callers.modules_with_calls(ev, function, _TAPE)
+    return [
+        (call, point)
+        for module in modules
+        if module is not function.module
+        for name in _dicts_with(module, function.name)
+        for call, point in _calls_of_dict(ev, module, name)
+        for target, _, _ in callers.targets(ev, call, point)
+        if target is not None and target.node is function.node
+    ]
+
+
+def _dicts_with(module: Module, name: str) -> list[str]:
+    """The dicts at the top level of a file that hold what has a name."""
+    return [
+        leaf(target)
+        for statement in (module.source.tree.body if module.source.rows_using(name) else ())
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict)
+        if any([leaf(value) == name for value in statement.value.values])
+        for target in statement.targets
+    ]
+
+
+def _calls_of_dict(ev: Evaluator, module: Module, name: str) -> Iterator[tuple[ast.Call, Point]]:
+    """The calls of what a file reads from a dict, at once or by a name that it assigns."""
+    for row in sorted({*module.source.rows_with(f"{name}["), *module.source.rows_with(f"{name}.")}):
+        for expression, point in module.expressions(row, ev):
+            yield from ev.calls_in(expression, "", point)
+    named = [
+        leaf(statement.targets[0])
+        for statement in nodes_in(module.source.tree)
+        if isinstance(statement, ast.Assign) and _is_lookup(statement.value, name)
+    ]
+    for local in dict.fromkeys(named):
+        yield from module.calls_to(local, ev)
+
+
+def _is_lookup(read: ast.expr, name: str) -> bool:
+    """Whether an expression is `LOSSES[name]` or `LOSSES.get(name)`."""
+    if isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute):
+        return read.func.attr == "get" and leaf(read.func.value) == name
+    return isinstance(read, ast.Subscript) and leaf(read.value) == name
 
 
 def _dict_at(
