@@ -258,7 +258,10 @@ def _quotient_of_scale(divisor: Value) -> bool:
 
 
 def _sum_above_zero(divisor: Value) -> bool:
-    """Whether a value is a sum or norm of elements of which some are hardly ever 0."""
+    """Whether a value is a sum, mean or norm of elements of which some are hardly ever 0."""
+    mean = made_by(divisor, "tf.reduce_mean")
+    if mean is not None and falling(mean.value("x")):
+        return True
     total = made_by(divisor, *SUMS, "tf.norm")
     if total is None:
         return False
