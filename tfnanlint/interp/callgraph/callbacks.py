@@ -80,7 +80,7 @@ class Callbacks:
         roles = {_role(one.loss, function, names, parameter.name) for one in compiled}
         role = roles.pop() if len(roles) == 1 else ""
         if not role:
-            return None
+            return _bound_by_partials(ev, compiled, parameter.name)
         outer = Note(
             f"the {role} that Keras hands to {function.name}()",
             function.node,
@@ -355,6 +355,13 @@ def _is_loss(ev: Evaluator, loss: Value, function: Function) -> bool:
         method = ev.method(target.cls, function.name) if function.name in _CALLED else None
         return method is not None and method.node is function.node
     return isinstance(target, Function) and target.node is function.node
+
+
+def _bound_by_partials(ev: Evaluator, compiled: list[CompiledLoss], name: str) -> Value | None:
+    """What partials, as which a loss is given, bind to a parameter; None where not all do."""
+    partials = [one.loss.obj for one in compiled if isinstance(one.loss.obj, Bound)]
+    bound = [one.keywords[name].value(ev) for one in partials if name in one.keywords]
+    return ev.joined(bound) if len(bound) == len(compiled) else None
 
 
 def _role(loss: Value, function: Function, names: list[str], name: str) -> str:
