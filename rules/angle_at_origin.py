@@ -40,6 +40,7 @@ from tfnanlint.api import (
     Named,
     Site,
     Value,
+    angles,
     ast,
     differences,
     evidence,
@@ -101,11 +102,13 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
 def is_free_direction(angle: Site, values: list[Value]) -> bool:
     """Whether a gradient is taken and weights give both parts of a direction without an activation,
     which are 0 for an input of zeros as long as the biases are 0, or two points of one set do,
-    which may coincide.
+    which may coincide, or a cross product does, which is 0 along the third axis.
     """
     if angle.differentiated is not Differentiated.YES or len(values) != 2:
         return False
-    return all(map(linear, values)) or all(map(differences.is_between_parts, values))
+    if all(map(linear, values)) or all(map(differences.is_between_parts, values)):
+        return True
+    return angles.are_parts_of_free_vector(*values)
 
 
 def replaced(value: Value, here: Context) -> bool:

@@ -108,3 +108,98 @@ def test_what_is_read_elsewhere(folder, registry, name, read):
 
 def test_a_decorator_that_keeps_it_under_its_own_name(folder):
     assert taken(folder, BY_NAME, "", "LOSSES['distance']") is Differentiated.YES
+
+
+MIXED = """
+import tensorflow as tf
+
+
+def distance(y, p):
+    return tf.sqrt(tf.square(p - y))
+
+
+def error(y, p):
+    return tf.abs(p - y)
+
+
+LOSSES = {"root": lambda y, p: tf.sqrt(tf.square(y - p)), "l2": distance, "cosh": tf.keras.losses.LogCosh()}
+"""
+
+
+def differentiated(folder, train):
+    """Whether gradients are taken through the roots in the losses of a file that another reads."""
+    answers = []
+
+    def look(site, here):
+        if here.draft:
+            yield here.remark(site.node, "", None)
+        else:
+            answers.append(site.differentiated)
+
+    (folder / "mixed.py").write_text(MIXED)
+    (folder / "train.py").write_text(train)
+    project.forget()
+    rule = Rule("TFN000", "probe", ("tf.sqrt",), look, "")
+    flow.analyse(Source(str(folder / "mixed.py"), MIXED), [rule])
+    return set(answers)
+
+
+@pytest.mark.parametrize(
+    "read", ["LOSSES[name]", "LOSSES.get(name)", "mixed.LOSSES[name]", "chosen"]
+)
+def test_functions_in_a_dict_with_objects(folder, read):
+    train = TRAIN.replace("{read}", read).replace("{also}", "").replace("registry", "mixed")
+    assert differentiated(folder, train) == {Differentiated.YES}
+
+
+BY_ATTRIBUTE = """
+import tensorflow as tf
+import mixed
+
+NAMES = {names}
+
+
+def train():
+    for name in NAMES:
+        net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        net.compile("sgd", loss=getattr(mixed, name))
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "is_taken"),
+    [("['distance', 'error']", True), ("('error', 'distance')", True), ("['error']", False)],
+)
+def test_functions_of_a_module_by_their_names(folder, names, is_taken):
+    answers = differentiated(folder, BY_ATTRIBUTE.replace("{names}", names))
+    assert (Differentiated.YES in answers) is is_taken
+
+
+BY_TAPE = """
+import tensorflow as tf
+from mixed import {names}
+
+ENTRIES = {{"{names}": {names}, "none": lambda y, p: 0.0}}
+
+
+def step(net, x, y, kind):
+    chosen = ENTRIES[kind]
+    with tf.GradientTape() as tape:
+        loss = {read}
+    return tape.gradient(loss, net.trainable_variables)
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "read", "is_taken"),
+    [
+        ("distance", "ENTRIES[kind](y, net(x))", True),
+        ("distance", "ENTRIES.get(kind)(y, net(x))", True),
+        ("distance", "chosen(y, net(x))", True),
+        ("distance", "tf.stop_gradient(chosen(y, net(x)))", False),
+        ("error", "chosen(y, net(x))", False),
+    ],
+)
+def test_an_entry_that_is_called_under_a_tape(folder, names, read, is_taken):
+    answers = differentiated(folder, BY_TAPE.format(names=names, read=read))
+    assert (Differentiated.YES in answers) is is_taken

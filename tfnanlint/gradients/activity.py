@@ -563,15 +563,20 @@ class Gradients:
         ]
 
     def _taken_elsewhere(self, function: Function) -> bool:
-        """Whether a gradient is taken through a call in another file of the project; tests look at
-        values.
+        """Whether a gradient is taken through a call in another file of the project that is surely
+        one of a function, or of any entry of a dict of which it is one; tests look at values.
         """
         if not self.abroad:
             return False
         if not self.interpreter.session.sees_callers:
             self.interpreter.overlook(function, function.name)
+            self.interpreter.call_sites_of_entries(function)  # notes the same
             return False
-        calls = self.interpreter.call_sites(function)
+        calls = [
+            (call, point)
+            for call, point in self.interpreter.call_sites(function)
+            if [one.node for one in self.interpreter.targets(call, point)] == [function.node]
+        ] + self.interpreter.call_sites_of_entries(function)
         return any(
             self._beside(point.module)._takes(function, call, point)
             for call, point in calls
@@ -585,12 +590,9 @@ class Gradients:
         return self._others[module]
 
     def _takes(self, function: Function, call: ast.Call, point: Point) -> bool:
-        """Whether this module takes the gradient of something made of a call that is surely one of
-        a function of another file.
+        """Whether this module takes the gradient of something made of a call of a function of
+        another file.
         """
-        targets = self.interpreter.targets(call, point)
-        if [target.node for target in targets] != [function.node]:
-            return False
         if (
             call in self.upstream
             or self.upstream

@@ -1,5 +1,5 @@
-"""Arguments of inverse trigonometric functions: ratios of a leg and the hypotenuse, magnitudes, and
-`2 * p - 1` of a tested value.
+"""Arguments of inverse trigonometric functions: ratios of a leg and the hypotenuse, magnitudes,
+`2 * p - 1` of a tested value, and two components of one vector.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import ast
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import moments
 from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
+from tfnanlint.ops.traits import CROSS_PRODUCTS, NEGATIONS, SLICES
 from tfnanlint.values.value import INF, Note, Value
 
 
@@ -89,3 +90,24 @@ def _only_unknown_operand(value: Value) -> Value | None:
     operands = [site.value(param) for param in ("x", "y") if param in site.args]
     unknown = [operand for operand in operands if not operand.exact]
     return unknown[0] if len(unknown) == 1 else None
+
+
+def are_parts_of_free_vector(y: Value, x: Value) -> bool:
+    """Whether two values are components of one vector, up to their signs, that trained weights or a
+    cross product give and nothing keeps from 0: `h[..., 0]` and `-h[..., 1]` of
+    `h = tf.linalg.cross(r, v)`.
+    """
+    vector = _vector_of(y)
+    if vector is None or same(y, x) or not same(vector, _vector_of(x) or y):
+        return False
+    if vector.lo != -INF or vector.hi != INF or vector.nonzero:
+        return False
+    return vector.evident or made_by(vector, *CROSS_PRODUCTS) is not None
+
+
+def _vector_of(component: Value) -> Value | None:
+    """What a value is a component of, up to its sign; None for what is no component."""
+    signed = made_by(component, *NEGATIONS)
+    component = signed.value("x") if signed is not None else component
+    cut = made_by(component, *SLICES)
+    return cut.value(cut.op.main) if cut is not None else None

@@ -11,7 +11,7 @@ from tfnanlint.idioms.vanishing import counted, shows_zero
 from tfnanlint.ops.models.variables import VARIABLES, begins_at_zero
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, complemented, made_by, same
-from tfnanlint.ops.traits import CONJUNCTIONS, SUM_AND_PRODUCT, SUMS
+from tfnanlint.ops.traits import CONJUNCTIONS, SIZES, SUM_AND_PRODUCT, SUMS
 from tfnanlint.values.value import Value
 
 _MOST: Final = 4  # tallies of a table of two by two
@@ -78,13 +78,20 @@ def _counts_from_zero(variable: Site, division: Site) -> bool:
     if variable.op.name not in VARIABLES or ev is None or division.point is None:
         return False
     increments = ev.increments(variable) if begins_at_zero(variable) else None
-    if not increments or not all([_is_sum(one) for one in increments]):
+    if not increments or not any(map(_is_sum, increments)):
+        return False
+    if not all([_is_sum(one) or _is_size(one) for one in increments]):
         return False
     return not ev.assigns(variable, division.point.scope, division.node.lineno)
 
 
 def _is_sum(increment: Value) -> bool:
     return made_by(plain(widest(plain(increment))), *SUMS) is not None
+
+
+def _is_size(increment: Value) -> bool:
+    """Whether a number of elements is added, in a class that overrides what adds up sums."""
+    return made_by(plain(widest(plain(increment))), *SIZES) is not None
 
 
 def _tallies(value: Value) -> list[Site]:

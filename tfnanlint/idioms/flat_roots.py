@@ -82,20 +82,30 @@ class _Flatness:
         if time is None:
             return False
         point = Point(self._scope, time)
-        for outer, inner in reversed(above):
-            if isinstance(outer, ast.keyword):
-                continue
+        steps = [step for step in reversed(above) if not isinstance(step[0], ast.keyword)]
+        for place, (outer, inner) in enumerate(steps):
             inner = inner.value if isinstance(inner, ast.keyword) else inner
             site = self._interpreter.site(outer, point) if isinstance(outer, ast.expr) else None
             param = _param_of(site, inner)
             if site is None or not param:
                 return False
             if self._is_flat_at(site, param, is_zero):
-                return True
+                return not self._is_divisor_at_zero(steps[place + 1 : place + 2], point)
             if not self._passes(site, param):
                 return False
             is_zero = is_zero and self._stays_zero(site, param)
         return self._is_flat_from(whole, is_zero, depth - 1)
+
+    def _is_divisor_at_zero(self, following: list[tuple[ast.AST, ast.AST]], point: Point) -> bool:
+        """Whether the next op divides by what can be 0: the gradient that comes back from there is
+        infinite, and times 0 NaN.
+        """
+        for outer, inner in following:
+            site = self._interpreter.site(outer, point) if isinstance(outer, ast.expr) else None
+            inner = inner.value if isinstance(inner, ast.keyword) else inner
+            if site is not None and site.op.name in QUOTIENTS and _param_of(site, inner) == "y":
+                return site.op.name == "tf.divide" and site.value("y").zero
+        return False
 
     def _is_flat_at(self, site: Site, param: str, is_zero: bool) -> bool:
         """Whether the gradient that an op hands back through a parameter is 0 where the root is."""

@@ -42,6 +42,7 @@ from tfnanlint.ops.traits import (
     DISPERSIONS,
     EXTREMES,
     FALLING_WITH,
+    LOGARITHMS,
     MAGNITUDES,
     MASKINGS,
     MASKS,
@@ -259,7 +260,10 @@ def _quotient_of_scale(divisor: Value) -> bool:
 
 
 def _sum_above_zero(divisor: Value) -> bool:
-    """Whether a value is a sum or norm of elements of which some are hardly ever 0."""
+    """Whether a value is a sum, mean or norm of elements of which some are hardly ever 0."""
+    mean = made_by(divisor, "tf.reduce_mean")
+    if mean is not None and falling(mean.value("x")):
+        return True
     total = made_by(divisor, *SUMS, "tf.norm")
     if total is None:
         return False
@@ -439,6 +443,13 @@ def _with_counts(value: Value, depth: int = 4) -> bool:
     return any([factor.positive and _with_counts(counts, depth - 1) for counts, factor in fits])
 
 
+def _is_count_up(divisor: Value) -> bool:
+    """Whether a value is a range, or its logarithm: the first element is the least, and occurs."""
+    logarithm = made_by(divisor, *LOGARITHMS)
+    counted = logarithm.value("x") if logarithm is not None else divisor
+    return made_by(counted, "tf.range", "builtins.range") is not None
+
+
 def ordinary(divisor: Value, depth: int = 5) -> bool:
     """Whether 0 is what ordinary data give: nothing was counted, elements are equal or cut off, a
     state has not moved yet; and not only where a whole vector is 0, two points are one, or an
@@ -462,11 +473,7 @@ def ordinary(divisor: Value, depth: int = 5) -> bool:
             or made_by(part, *MAGNITUDES, *UNDERFLOWING) is None
             and not _squared(part)
         )
-    if (
-        reaches(divisor, 0.0)
-        or divisor.lo == 0
-        and made_by(divisor, "tf.range", "builtins.range") is not None
-    ):
+    if reaches(divisor, 0.0) or divisor.lo == 0 and _is_count_up(divisor):
         return True
     site = made_by(
         divisor,

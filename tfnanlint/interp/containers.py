@@ -27,7 +27,16 @@ from tfnanlint.program.functions import (
     signature_of,
 )
 from tfnanlint.program.mutation import Mutated, popped
-from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, Stored, unrefined
+from tfnanlint.program.scope import (
+    Assigned,
+    Binding,
+    Fixed,
+    Iterated,
+    Parameter,
+    Point,
+    Stored,
+    unrefined,
+)
 from tfnanlint.syntax.access_paths import leaf, path_of, root_of
 from tfnanlint.syntax.nodes import NOUGHT, adds_axes, default_text, nodes_in
 from tfnanlint.values.evaluator import Evaluator
@@ -256,13 +265,12 @@ class Containers:
 
     def _attribute_asked_for(self, ev: Evaluator, node: ast.Call, point: Point) -> Value | None:
         name = self._key(ev, node.args[1], point) if 1 < len(node.args) < 4 else None
-        if not isinstance(name, str) or not name.isidentifier():
+        if not isinstance(name, str):
+            names = _names_of_round(ev, node.args[1], point) if len(node.args) == 2 else []
+            return ev.joined([_attribute(ev, node, one, point) for one in names]) if names else None
+        if not name.isidentifier():
             return None
-        # one node for all walks of the call
-        asked: dict[str, ast.Attribute] = node.__dict__.setdefault("asked", {})
-        if name not in asked:
-            asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
-        value = ev.evaluate(asked[name], point)
+        value = _attribute(ev, node, name, point)
         if len(node.args) == 3 and is_supposed(value) and default_text(node.args[2]) == NOUGHT:
             return resolution.supposed(
                 ev, unknown(origin=Note(f"'{name}'", default=NOUGHT, path=name)), name, node, point
@@ -1023,3 +1031,22 @@ def _is_mask(index: ast.expr, point: Point) -> bool:
         or isinstance(binding.node, ast.BinOp)
         and isinstance(binding.node.op, (ast.BitAnd, ast.BitOr))
     )
+
+
+def _attribute(ev: Evaluator, node: ast.Call, name: str, point: Point) -> Value:
+    """The attribute of that name of what a call of `getattr` asks."""
+    # one node for all walks of the call
+    asked: dict[str, ast.Attribute] = node.__dict__.setdefault("asked", {})
+    if name not in asked:
+        asked[name] = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
+    return ev.evaluate(asked[name], point)
+
+
+def _names_of_round(ev: Evaluator, node: ast.expr, point: Point) -> list[str]:
+    """The names that a loop runs over, `for name in ("l1", "l2")`; none where one is unknown."""
+    loop = unrefined(point.lookup(node.id)) if isinstance(node, ast.Name) else None
+    if not isinstance(loop, Iterated):
+        return []
+    whole = loop.iterable.value(ev).obj
+    names = [one.const for one in whole] if isinstance(whole, tuple) else []
+    return names if all([isinstance(one, str) and one.isidentifier() for one in names]) else []

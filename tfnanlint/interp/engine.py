@@ -368,6 +368,9 @@ class Engine(Evaluator):
     def call_sites(self, function: Function) -> list[tuple[ast.Call, Point]]:
         return self.call_graph.call_sites(self, function)
 
+    def call_sites_of_entries(self, function: Function) -> list[tuple[ast.Call, Point]]:
+        return self.call_graph.call_sites_of_entries(self, function)
+
     def indirect_call_sites(self, function: Function) -> list[tuple[ast.Call, Point]]:
         return self.call_graph.indirect_call_sites(self, function)
 

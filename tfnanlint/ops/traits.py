@@ -52,6 +52,7 @@ SUM_AND_PRODUCT: Final = ("tf.add", "tf.multiply")
 SUMMING_LAYERS: Final = ("keras.layers.Add", "keras.layers.add")
 INVERSES: Final = ("tf.divide", "tf.math.reciprocal")
 NEGATIONS: Final = ("tf.negative",)
+CROSS_PRODUCTS: Final = ("tf.linalg.cross",)
 # The number that changes nothing, and the operands that come out beside it.
 NEUTRAL_OPERANDS: Final = {
     "tf.add": (0, (("x", "y"), ("y", "x"))),

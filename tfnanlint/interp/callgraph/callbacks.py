@@ -81,7 +81,7 @@ class Callbacks:
         roles = {_role(one.loss, function, names, parameter.name) for one in compiled}
         role = roles.pop() if len(roles) == 1 else ""
         if not role:
-            return None
+            return _bound_by_partials(ev, compiled, parameter.name)
         outer = Note(
             f"the {role} that Keras hands to {function.name}()",
             function.node,
@@ -285,7 +285,8 @@ def _placed(whole: Value, name: str) -> list[tuple[int | str | None, Value]]:
 
 def _options(ev: Evaluator, argument: Binding, depth: int = 4) -> list[Value]:
     """What an argument may be, one by one: what each caller hands to the parameter that it is, each
-    element that a loop runs over, else the options of a choice.
+    element that a loop runs over, each entry of a dict that it is read from under any key, else the
+    options of a choice.
     """
     read = argument.point.lookup(argument.node.id) if _is_name(argument) else argument
     if isinstance(read, Parameter) and depth:
@@ -301,6 +302,8 @@ def _options(ev: Evaluator, argument: Binding, depth: int = 4) -> list[Value]:
         if whole.kind == "sequence" and isinstance(whole.obj, tuple):
             return list(whole.obj)
     value = argument.value(ev)
+    if value.obj is None and isinstance(argument, Assigned):
+        return registries.values_read(ev, argument.node, argument.point) or [value]
     return list(value.obj.options) if isinstance(value.obj, Choice) else [value]
 
 
@@ -373,6 +376,13 @@ def _is_loss(ev: Evaluator, loss: Value, function: Function) -> bool:
         method = ev.method(target.cls, function.name) if function.name in _CALLED else None
         return method is not None and method.node is function.node
     return isinstance(target, Function) and target.node is function.node
+
+
+def _bound_by_partials(ev: Evaluator, compiled: list[CompiledLoss], name: str) -> Value | None:
+    """What partials, as which a loss is given, bind to a parameter; None where not all do."""
+    partials = [one.loss.obj for one in compiled if isinstance(one.loss.obj, Bound)]
+    bound = [one.keywords[name].value(ev) for one in partials if name in one.keywords]
+    return ev.joined(bound) if len(bound) == len(compiled) else None
 
 
 def _role(loss: Value, function: Function, names: list[str], name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from tfnanlint.interp.callgraph import stores
+from tfnanlint.interp.callgraph import registries, stores
 from tfnanlint.interp.callgraph.callbacks import Callbacks
 from tfnanlint.interp.callgraph.callers import Callers, calls_in_project, local_name, targets
 from tfnanlint.interp.callgraph.function_flow import FunctionFlow
@@ -70,6 +70,14 @@ class CallGraph:
             for call, point in calls_in_project(ev, function, function.name)
             if self.may_run(ev, call, point, function)
         ]
+
+    def call_sites_of_entries(
+        self, ev: Evaluator, function: Function
+    ) -> list[tuple[ast.Call, Point]]:
+        """The calls in files that take gradients of what dicts there hold, where a function is one
+        of the values.
+        """
+        return registries.calls_of_entries(ev, function)
 
     def indirect_call_sites(
         self, ev: Evaluator, function: Function

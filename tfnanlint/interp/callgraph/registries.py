@@ -5,15 +5,20 @@ is read from them (`LOSSES[name]`), in one file or in several.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from tfnanlint.interp import names as resolution
+from tfnanlint.interp.callgraph import callers
 from tfnanlint.program.functions import Function
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Imported, Point, unrefined
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in, statements_in
 from tfnanlint.values.evaluator import Evaluator
+from tfnanlint.values.value import Value
 
+_TAPE: Final = "GradientTape"
 _DEPTH: Final = 3  # names and functions between a registry and what is read from it
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -95,34 +100,99 @@ def _constant(node: ast.expr | None) -> str | None:
     return node.value if is_text else None
 
 
-def looked_up(ev: Evaluator, read: ast.expr, point: Point, depth: int = _DEPTH) -> list[Entry]:
-    """The places that an expression may be read from: `LOSSES[name]`, `LOSSES.get(name)`, a name
-    for it, what a function of the program returns.
+def looked_up(ev: Evaluator, read: ast.expr, point: Point) -> list[Entry]:
+    """The places at the top level of files that an expression may be read from."""
+    entries: list[Entry] = []
+    for holder, key, where in _reads(ev, read, point, _DEPTH):
+        held = _dict_at(ev, holder, where, ())
+        if held is not None:
+            entries.append(Entry(*held, _constant(key)))
+    return entries
+
+
+def values_read(ev: Evaluator, read: ast.expr, point: Point) -> list[Value]:
+    """All values of the dicts that an expression may be read from; none where a dict is unknown."""
+    held = [ev.evaluate(holder, where).obj for holder, _, where in _reads(ev, read, point, _DEPTH)]
+    if not all([isinstance(one, dict) for one in held]):
+        return []
+    return [value for one in held for value in one.values()]
+
+
+def _reads(
+    ev: Evaluator, read: ast.expr, point: Point, depth: int
+) -> list[tuple[ast.expr, ast.expr, Point]]:
+    """The dict and the key of what may be a lookup, and where it stands: `LOSSES[name]`,
+    `LOSSES.get(name)`, a name for it, what a function of the program returns.
     """
     if isinstance(read, ast.Subscript):
-        return _read(ev, read.value, read.slice, point)
+        return [(read.value, read.slice, point)]
     if isinstance(read, ast.Name):
         bound = unrefined(point.lookup(read.id))
         is_named = isinstance(bound, Assigned) and depth > 0
-        return looked_up(ev, bound.node, bound.point, depth - 1) if is_named else []
+        return _reads(ev, bound.node, bound.point, depth - 1) if is_named else []
     if not isinstance(read, ast.Call):
         return []
     if isinstance(read.func, ast.Attribute) and read.func.attr == "get" and read.args:
-        return _read(ev, read.func.value, read.args[0], point)
+        return [(read.func.value, read.args[0], point)]
     giving = ev.evaluate(read.func, point).obj
     if not isinstance(giving, Function) or isinstance(giving.node, ast.Lambda) or depth == 0:
         return []
     return [
-        entry
+        lookup
         for returned in statements_in(giving.node)
         if isinstance(returned, ast.Return) and returned.value is not None
-        for entry in looked_up(ev, returned.value, giving.point, depth - 1)
+        for lookup in _reads(ev, returned.value, giving.point, depth - 1)
     ]
 
 
-def _read(ev: Evaluator, holder: ast.expr, key: ast.expr, point: Point) -> list[Entry]:
-    held = _dict_at(ev, holder, point, ())
-    return [Entry(*held, _constant(key))] if held is not None else []
+def calls_of_entries(ev: Evaluator, function: Function) -> list[tuple[ast.Call, Point]]:
+    """The calls of what dicts of other files hold, `LOSSES[name](y, p)`, where these take gradients
+    and a function of this file is one of the values.
+    """
+    if function.owner is not None or isinstance(function.node, ast.Lambda):
+        return []
+    modules = callers.modules_with_calls(ev, function, _TAPE)
+    return [
+        (call, point)
+        for module in modules
+        if module is not function.module
+        for name in _dicts_with(module, function.name)
+        for call, point in _calls_of_dict(ev, module, name)
+        for target, _, _ in callers.targets(ev, call, point)
+        if target is not None and target.node is function.node
+    ]
+
+
+def _dicts_with(module: Module, name: str) -> list[str]:
+    """The dicts at the top level of a file that hold what has a name."""
+    return [
+        leaf(target)
+        for statement in (module.source.tree.body if module.source.rows_using(name) else ())
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict)
+        if any([leaf(value) == name for value in statement.value.values])
+        for target in statement.targets
+    ]
+
+
+def _calls_of_dict(ev: Evaluator, module: Module, name: str) -> Iterator[tuple[ast.Call, Point]]:
+    """The calls of what a file reads from a dict, at once or by a name that it assigns."""
+    for row in sorted({*module.source.rows_with(f"{name}["), *module.source.rows_with(f"{name}.")}):
+        for expression, point in module.expressions(row, ev):
+            yield from ev.calls_in(expression, "", point)
+    named = [
+        leaf(statement.targets[0])
+        for statement in nodes_in(module.source.tree)
+        if isinstance(statement, ast.Assign) and _is_lookup(statement.value, name)
+    ]
+    for local in dict.fromkeys(named):
+        yield from module.calls_to(local, ev)
+
+
+def _is_lookup(read: ast.expr, name: str) -> bool:
+    """Whether an expression is `LOSSES[name]` or `LOSSES.get(name)`."""
+    if isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute):
+        return read.func.attr == "get" and leaf(read.func.value) == name
+    return isinstance(read, ast.Subscript) and leaf(read.value) == name
 
 
 def _dict_at(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Callable, Final
 
+from tfnanlint.ops.relations.grams import is_gram
 from tfnanlint.ops.relations.segments import own_group
 from tfnanlint.ops.relations.tested import at_places
 from tfnanlint.ops.site import Site, made_by
@@ -873,9 +874,11 @@ op(
 
 def _diagonal(site: Site) -> Value:
     """The values of the matrix; the diagonal of a Cholesky factor is positive wherever the factor
-    exists.
+    exists, and that of a product of a matrix with its own transpose has sums of squares.
     """
     x = site.value("x")
+    if x.lo < 0 and is_gram(x):
+        return Value(0.0, INF, True, nan=x.nan, dtype=x.dtype)
     if made_by(x, "tf.linalg.cholesky") is not None:
         # Roots of numbers that are not 0: neither they nor their squares are.
         return Value(2.0 * t.smallest(x.dtype) ** 0.5, INF, False, nan=x.nan, dtype=x.dtype)

@@ -158,7 +158,7 @@ def _batch(site: Site) -> Value:
 def _reduced(site: Site) -> Value:
     """A function of all elements of a list, from the left."""
     whole = site.value("x").obj
-    if isinstance(whole, Many) and site.complete and whole.element.kind in _ARRAYS:
+    if isinstance(whole, Many) and site.complete and _is_array(whole.element):
         return _reduced_many(site, whole.element)
     if not isinstance(whole, tuple) or len(whole) > _MANY or not site.complete:
         return unknown()
@@ -171,6 +171,11 @@ def _reduced(site: Site) -> Value:
     return result
 
 
+def _is_array(element: Value) -> bool:
+    """Whether a value is a tensor or an array, as what has bounds and is no number must be."""
+    return element.kind in _ARRAYS or element.kind == "unknown" and element.known
+
+
 def _reduced_many(site: Site, element: Value) -> Value:
     """A function of all elements of a list of unknown length: what holds for the first, and for
     each result if it holds for the one before.
@@ -178,7 +183,7 @@ def _reduced_many(site: Site, element: Value) -> Value:
     result = site.value("initial") if site.given("initial") else passed(element)
     for turn in range(_ROUNDS):
         step = site.apply(site.value("function"), passed(result), passed(element))
-        if step.kind not in _ARRAYS:
+        if not _is_array(step):
             return unknown()
         every = join([result, step])
         if covers(result, every):
