@@ -19,6 +19,8 @@ from tfnanlint.gradients.inactive import rigid
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
+from tfnanlint.interp.callgraph.callers import modules_with_calls
+from tfnanlint.interp.callgraph.registries import calls_of_kept
 from tfnanlint.ops.frameworks import (
     CALL_METHODS,
     COLLECTED_LOSS,
@@ -572,10 +574,17 @@ class Gradients:
             self.interpreter.overlook(function, function.name)
             return False
         calls = self.interpreter.call_sites(function)
-        return any(
+        if any(
             self._beside(point.module)._takes(function, call, point)
             for call, point in calls
             if point.module is not self.module and not holds_tests(point.module.source.path)
+        ):
+            return True
+        modules = list(modules_with_calls(self.interpreter, function, function.name))
+        return function.owner is None and any(
+            self._beside(module)._takes_what_it_looks_up(function)
+            for module in modules[1:]
+            if not holds_tests(module.source.path)
         )
 
     def _beside(self, module: Module) -> Gradients:
@@ -589,8 +598,21 @@ class Gradients:
         a function of another file.
         """
         targets = self.interpreter.targets(call, point)
-        if [target.node for target in targets] != [function.node]:
-            return False
+        is_of_function = [target.node for target in targets] == [function.node]
+        return is_of_function and self._is_taken_through(function, call, point)
+
+    def _takes_what_it_looks_up(self, function: Function) -> bool:
+        """Whether this module keeps a function of another file in a dict and takes the gradient of
+        something made of a call of what it looks up there: `PENALTIES[kind](x)`.
+        """
+        return any(
+            any([one.node is function.node for one in self.interpreter.targets(call, point)])
+            and self._is_taken_through(function, call, point)
+            for call, point in calls_of_kept(self.interpreter, self.module, function.name)
+        )
+
+    def _is_taken_through(self, function: Function, call: ast.Call, point: Point) -> bool:
+        """Whether this module takes the gradient of something made of a call of a function."""
         if (
             call in self.upstream
             or self.upstream

@@ -230,13 +230,14 @@ _RUNS_FILE = re.compile(r"^[ \t]*%run\b(?:[ \t]+-\w+)*[ \t]*([^\s]*)", re.M)  # 
 
 @lru_cache(maxsize=65536)
 def _callers(top: str, leaf: str, name: str) -> tuple[str, ...]:
-    """Files below a folder that import something named `leaf` and call what ends in `name`: not all
-    where they are too many to be of use, with the asking file among them or not.
+    """Files below a folder that import something named `leaf` and call what ends in `name`, or keep
+    it in a dict: not all where they are too many to be of use, with the asking file among them or
+    not.
     """
     called, own = name.encode(), os.fsencode(os.path.basename(top))
     callers: list[str] = []
     for path, data in _importing(top).get(os.fsencode(leaf), ()):
-        if _calls(data, called, own):
+        if _calls(data, called, own) or _keeps(data, called):
             callers.append(path)
             if len(callers) > MAX_IMPORTERS + 1:
                 break
@@ -261,6 +262,18 @@ def _calls(data: bytes, name: bytes, own: bytes) -> bool:
         ):
             return True
         place = data.find(called, place + 1)
+    return False
+
+
+def _keeps(data: bytes, name: bytes) -> bool:
+    """Whether a dict with texts for keys may hold something of a name: `{"mse": mse}`."""
+    value = b": " + name
+    place = data.find(value)
+    while place >= 0:
+        is_keyed = data[place - 1 : place] in (b'"', b"'")
+        if is_keyed and data[place + len(value) : place + len(value) + 1] in (b",", b"}", b"\n"):
+            return True
+        place = data.find(value, place + 1)
     return False
 
 
@@ -955,7 +968,7 @@ class Project:
 
     def importers(self, importer: str, name: str) -> list[Module]:
         """Modules of the project, other than `importer`'s, that import it by its own name and call
-        something that ends in `name`.
+        something that ends in `name`, or keep it in a dict.
 
         At most `MAX_IMPORTERS` in the order of their paths; [] when there are more, for then the
         callers are not known.

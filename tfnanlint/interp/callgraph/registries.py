@@ -5,12 +5,14 @@ is read from them (`LOSSES[name]`), in one file or in several.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from tfnanlint.interp import names as resolution
 from tfnanlint.program.functions import Function
 from tfnanlint.program.module import Module
 from tfnanlint.program.scope import Assigned, Imported, Point, unrefined
+from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in, statements_in
 from tfnanlint.values.evaluator import Evaluator
 
@@ -93,6 +95,38 @@ def _key(
 def _constant(node: ast.expr | None) -> str | None:
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return node.value if is_text else None
+
+
+def calls_of_kept(ev: Evaluator, module: Module, name: str) -> Iterator[tuple[ast.Call, Point]]:
+    """The calls in a file of what it looks up in a dict at its top level that holds something of a
+    name: `LOSSES[kind](x)`, also by a name for what was looked up.
+    """
+    tables = {
+        target.id
+        for statement in module.source.tree.body
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict)
+        if any([value is not None and leaf(value) == name for value in statement.value.values])
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    for table in sorted(tables):
+        yield from _calls_of_table(ev, module, table)
+
+
+def _calls_of_table(ev: Evaluator, module: Module, table: str) -> Iterator[tuple[ast.Call, Point]]:
+    for row in module.source.rows_using(table):
+        for expression, point in module.expressions(row, ev):
+            for node in nodes_in(expression):
+                if isinstance(node, ast.Call) and _is_read_from(node.func, table):
+                    yield node, point
+    for node in nodes_in(module.source.tree):
+        if isinstance(node, ast.Assign) and _is_read_from(node.value, table):
+            for target in node.targets:
+                yield from module.calls_to(leaf(target), ev) if leaf(target) else ()
+
+
+def _is_read_from(node: ast.expr, table: str) -> bool:
+    return isinstance(node, ast.Subscript) and leaf(node.value) == table
 
 
 def looked_up(ev: Evaluator, read: ast.expr, point: Point, depth: int = _DEPTH) -> list[Entry]:
