@@ -1,4 +1,6 @@
-"""Losses that a decorator of another file keeps in a dict, from which a third file reads them."""
+"""Losses that a decorator of another file keeps in a dict, from which a third file reads them, and
+penalties that the file which trains keeps in one.
+"""
 
 from __future__ import annotations
 
@@ -108,3 +110,58 @@ def test_what_is_read_elsewhere(folder, registry, name, read):
 
 def test_a_decorator_that_keeps_it_under_its_own_name(folder):
     assert taken(folder, BY_NAME, "", "LOSSES['distance']") is Differentiated.YES
+
+
+PENALTY = """
+import tensorflow as tf
+
+
+def distance(y, p):
+    return tf.sqrt(p - y)
+
+
+def other(y, p):
+    return p - y
+"""
+STEP = """
+import tensorflow as tf
+from distances import distance, other
+
+KINDS = {entries}
+
+
+def step(net, optimizer, x, y, kind):
+    with tf.GradientTape() as tape:
+        {call}
+    optimizer.apply_gradients(zip(tape.gradient(loss, net.variables), net.variables))
+"""
+ENTRIES = '{"near": distance, "far": other}'
+
+
+@pytest.mark.parametrize(
+    ("entries", "call", "answer"),
+    [
+        (ENTRIES, "loss = KINDS[kind](y, net(x))", Differentiated.YES),
+        (ENTRIES, "penalty = KINDS[kind]; loss = penalty(y, net(x))", Differentiated.YES),
+        (ENTRIES, "loss = KINDS['near'](y, net(x))", Differentiated.YES),
+        (ENTRIES, "loss = KINDS['far'](y, net(x))", Differentiated.UNKNOWN),
+        ('{"near": other}', "loss = KINDS[kind](y, net(x))", Differentiated.UNKNOWN),
+    ],
+)
+def test_a_penalty_that_the_training_keeps_in_a_dict(folder, entries, call, answer):
+    answers = []
+
+    def look(site, here):
+        if here.draft:
+            yield here.remark(site.node, "", None)
+        else:
+            answers.append(site.differentiated)
+
+    (folder / "train.py").write_text(STEP.replace("{entries}", entries).replace("{call}", call))
+    (folder / "distances.py").write_text(PENALTY)
+    project.forget()
+    flow.analyse(
+        Source(str(folder / "distances.py"), PENALTY),
+        [Rule("TFN000", "probe", ("tf.sqrt",), look, "")],
+    )
+    assert set(answers) == {answer}
