@@ -79,6 +79,13 @@ LAYERS = (
     "keras.layers.Dense keras.layers.Conv2D keras.layers.Conv1D tf.layers.dense tf.layers.conv2d"
 )
 WIDE = 32
+WIDE_LAYER = 256
+DRAWN = ("keras.initializers.RandomNormal", "keras.initializers.TruncatedNormal")
+LOUD = (
+    "initial weights with standard deviation 1 and many inputs: each layer multiplies "
+    "the signal by the square root of the number of inputs, until it overflows"
+)
+CALM = "use a standard deviation of (2 / inputs) ** 0.5"
 
 
 @rule(
@@ -99,10 +106,9 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(
             weights,
             None,
-            "initial weights with standard deviation 1 and many inputs: each layer multiplies "
-            "the signal by the square root of the number of inputs, until it overflows",
+            LOUD,
             Certainty.MAY,
-            help="use a standard deviation of (2 / inputs) ** 0.5",
+            help=CALM,
         )
     inner, dead = hidden(site.value("x"))
     below = inner.value("y").origin if inner is not None else None
@@ -118,11 +124,11 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 
 def layer(site: Site, here: Context) -> Iterator[Finding]:
     """Dense(64, activation="relu", kernel_initializer="zeros")."""
-    if (
-        site.library == "layer"
-        or not site.given("kernel_initializer")
-        or not site.given("activation")
-    ):
+    if site.library == "layer" or not site.given("kernel_initializer"):
+        return
+    if drawn_loud(site):
+        yield here.finding(site, None, LOUD, Certainty.MAY, help=CALM)
+    if not site.given("activation"):
         return
     initializer, activation = site.value("kernel_initializer"), site.value("activation")
     zeros = initializer.const == "zeros" or getattr(initializer.obj, "name", "") == "Zeros"
@@ -137,6 +143,17 @@ def layer(site: Site, here: Context) -> Iterator[Finding]:
         and (not site.given("bias_initializer") or site.const("bias_initializer") == "zeros")
     ):
         yield here.finding(site, None, NOTHING.format("before a relu"), Certainty.MAY, help=ADVICE)
+
+
+def drawn_loud(site: Site) -> bool:
+    """Whether a wide layer that is trained begins with normal numbers of deviation 1 or more."""
+    units = site.value("units" if "units" in site.op.params else "filters")
+    initializer = getattr(site.value("kernel_initializer").obj, "site", None)
+    if not units.is_number or units.lo < WIDE_LAYER or not isinstance(initializer, Site):
+        return False
+    deviation = initializer.value("stddev") if initializer.op.name in DRAWN else Value(0.0, 0.0)
+    is_trained = site.const("trainable", True) is not False
+    return is_trained and deviation.is_number and 1 <= deviation.lo
 
 
 def of_this_file(weights: object, here: Context) -> bool:

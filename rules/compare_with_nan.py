@@ -90,7 +90,8 @@ def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[F
             continue
         kind = site.value(param).kind
         is_foreign = kind in FOREIGN and not is_read_from_tensor(site.value(param), here)
-        if is_foreign or identity and kind != "tensor":
+        is_default = kind != "tensor" and not in_callback(site, param, here)
+        if is_foreign or identity and is_default:
             return  # `x is np.nan` finds a default argument of np.nan
         tensor = kind == "tensor" or site.library != "operator"
         fixes = (
@@ -116,9 +117,24 @@ def judged(site: Site, equal: bool, identity: bool, here: Context) -> Iterator[F
 
 
 def is_read_from_tensor(value: Value, here: Context) -> bool:
-    """Whether a Python number is what a tensor holds: `float(loss)`, `loss.numpy()`."""
+    """Whether a Python number or an array is what a tensor holds: `float(loss)`, `loss.numpy()`."""
     read = here.made_by(value, "builtins.float", "method.numpy", "method.item")
-    return read is not None and read.value(read.op.main).kind == "tensor"
+    if read is None:
+        return False
+    return read.op.name == "method.numpy" or read.value(read.op.main).kind == "tensor"
+
+
+def in_callback(site: Site, param: str, here: Context) -> bool:
+    """Whether a method that Keras calls during training compares a number of that training, which
+    is no object that the program keeps.
+    """
+    function = site.point.scope.function
+    return (
+        function is not None
+        and function.name.startswith("on_")
+        and not isinstance(site.args[param], ast.Attribute)
+        and here.inherits(site, "keras.callbacks.")
+    )
 
 
 def message(equal: bool, identity: bool) -> str:

@@ -37,6 +37,7 @@ from tfnanlint.api import (
     Value,
     ast,
     made_by,
+    moments,
     rule,
     traits,
 )
@@ -134,7 +135,7 @@ def may_overflow(site: Site) -> bool:
     return (
         site.op.name in SQUARES
         or not site.given("axis")
-        or site.may_be_made_by("x", "tf.square", "tf.exp")
+        or site.may_be_made_by("x", *traits.SQUARES, "tf.exp")
         or site.value("axis").kind == "none"
     )
 
@@ -144,7 +145,14 @@ def many(site: Site, x: Value) -> bool:
     if x.lo == x.hi == 0:
         return False
     everything = not site.given("axis") or site.value("axis").kind == "none"
+    square = moments.squared(x)
     # 1 as it rounds in float16, and its square: it takes 60,000 elements
-    if x.known and -1.05 <= x.lo and x.hi <= 1.05:
+    if is_small(x) or square is not None and is_small(square.value("x")):
         return everything and site.op.name in COUNTING
-    return everything or site.op.name in SQUARES or made_by(x, "tf.square", "tf.exp") is not None
+    is_large = square is not None or made_by(x, "tf.exp") is not None
+    return everything or site.op.name in SQUARES or is_large
+
+
+def is_small(x: Value) -> bool:
+    """Whether all elements are between -1 and 1, as these round, but for NaN and infinities."""
+    return x.known and -1.05 <= x.lo and x.hi <= 1.05

@@ -96,11 +96,7 @@ def fitted(site: Site, here: Context) -> Iterator[Finding]:
         return
     for node, point in here.calls("compile"):
         compiled = here.site(node, point)
-        if (
-            compiled is None
-            or compiled.op.name != COMPILE
-            or not is_one_model(compiled.value("self").obj, model)
-        ):
+        if compiled is None or compiled.op.name != COMPILE or not is_one_model(compiled, site):
             continue
         for pair in here.pairings(compiled):
             if pair.family == "sparse" and site.value("y").kind != "sequence":
@@ -108,10 +104,25 @@ def fitted(site: Site, here: Context) -> Iterator[Finding]:
         return
 
 
-def is_one_model(a: object, b: object) -> bool:
-    """Whether two objects are the model that one expression makes."""
-    a_site, b_site = getattr(a, "site", None), getattr(b, "site", None)
-    return a is b or a_site is not None and b_site is not None and a_site.node is b_site.node
+def is_one_model(compiled: Site, fitted: Site) -> bool:
+    """Whether two methods are called of the model that one expression makes; not where two names
+    may hold what two calls of the function around that expression gave.
+    """
+    models = [site.value("self").obj for site in (compiled, fitted)]
+    if models[0] is models[1]:
+        return True
+    makers = [getattr(model, "site", None) for model in models]
+    if None in makers or makers[0].node is not makers[1].node:
+        return False
+    names = {node.id for node in map(receiver, (compiled, fitted)) if isinstance(node, ast.Name)}
+    is_by_function = makers[0].point is not None and makers[0].point.scope.function is not None
+    return len(names) < 2 or not is_by_function
+
+
+def receiver(site: Site) -> ast.expr | None:
+    """What a method is called of."""
+    function = site.node.func if isinstance(site.node, ast.Call) else None
+    return function.value if isinstance(function, ast.Attribute) else None
 
 
 def one_hot(site: Site, here: Context) -> Iterator[Finding]:

@@ -78,7 +78,7 @@ def computed(site: Site, here: Context) -> Iterator[Finding]:
     for c, param in (("y", "x"), ("x", "y")):
         if not written_out(site, c):
             continue
-        constant, x = site.value(c), site.value(param)
+        constant, x = as_written(site.value(c)), site.value(param)
         if (
             not too_large(constant)
             or x.kind == "number"
@@ -117,6 +117,15 @@ def written_out(site: Site, param: str) -> bool:
     )
 
 
+def as_written(constant: Value) -> Value:
+    """The number that is written where a constant of float16 is made: the constant is infinite."""
+    site = constant.origin
+    is_made = isinstance(site, Site) and site.op.name == "tf.constant"
+    if constant.dtype != "float16" or not is_made or not site.value("x").is_number:
+        return constant
+    return site.value("x")
+
+
 def too_large(constant: Value) -> bool:
     """A Python number, or a constant of no dtype of its own, beyond what float16 can hold; infinity
     is meant as it is.
@@ -151,7 +160,7 @@ def written(constant: Value) -> str:
 def chosen(site: Site, here: Context) -> Iterator[Finding]:
     """tf.where(mask, x, -1e9) in float16."""
     for c, param in (("y", "x"), ("x", "y")):
-        constant, x = site.value(c), site.value(param)
+        constant, x = as_written(site.value(c)), site.value(param)
         if (
             not site.given(c)
             or not too_large(constant)

@@ -42,6 +42,7 @@ from tfnanlint.api import (
     Iterator,
     Site,
     SizeTests,
+    Value,
     ast,
     filtered_elements,
     padded_steps,
@@ -122,9 +123,19 @@ def asked(reduction: Site, chosen: Site, here: Context) -> bool:
     if not here.tested_for_nan(reduction):
         tests |= filtered_elements.nan_tests_of_choices(here.around(reduction.node))
     guards = SizeTests(here.module, here.interpreter)
-    return guards.guard(reduction, here.around(reduction.node), tests) or (
-        chosen.given("mask") and here.leaves_some(reduction, chosen.value("mask"))
-    )
+    if guards.guard(reduction, here.around(reduction.node), tests):
+        return True
+    if chosen.given("mask") and here.leaves_some(reduction, chosen.value("mask")):
+        return True
+    return any(is_of_filter(value, chosen, here) for value in here.counted(reduction))
+
+
+def is_of_filter(value: Value, chosen: Site, here: Context) -> bool:
+    """Whether a value has as many rows as a filter leaves: what it gives, or its indices."""
+    if chosen.given("indices") and here.same(value, chosen.value("indices")):
+        return True
+    behind = filtered_elements.filter_of(value)
+    return behind is not None and behind.node is chosen.node
 
 
 def divided_by(chosen: Site, reduction: Site, here: Context) -> bool:

@@ -33,13 +33,15 @@ from __future__ import annotations
 from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, ast, rule
 
 WRAPPER = "tf.python.debug.LocalCLIDebugWrapperSession"
+HOOK = "tf.python.debug.LocalCLIDebugHook"
+FILTER = "method.add_tensor_filter"
+# the filter that tfdbg brings along, by the modules that hold it
+PREDICATES = ("tf.python.debug.has_inf_or_nan", "tf.python.debug.lib.debug_data.has_inf_or_nan")
 
 
-@rule(
-    "TFN901", "tfdbg-v1", on=f"{WRAPPER} tf.python.debug.LocalCLIDebugHook", fixes="check_numerics"
-)
+@rule("TFN901", "tfdbg-v1", on=f"{WRAPPER} {HOOK} {FILTER}", fixes="check_numerics")
 def check(site: Site, here: Context) -> Iterator[Finding]:
-    if "LocalCLI" not in site.name:
+    if not waits_for_commands(site, here):
         return  # one that writes files, for whatever purpose
     if here.speller.only_first_version and optional(site, here):
         return  # an option that works there, and what replaces it came later
@@ -71,6 +73,16 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
     )
 
 
+def waits_for_commands(site: Site, here: Context) -> bool:
+    """Whether a site makes a session or hook that asks for commands in a terminal, or hands it the
+    filter for NaN and Inf, which serves such commands.
+    """
+    if site.op.name != FILTER:
+        return "LocalCLI" in site.name
+    predicate = site.args.get("tensor_filter")
+    return predicate is not None and here.name(predicate, site.point) in PREDICATES
+
+
 def optional(site: Site, here: Context) -> bool:
     """Whether the program asks first (`if FLAGS.debug:`): then it is an option of the program, not
     something left over.
@@ -82,10 +94,12 @@ def optional(site: Site, here: Context) -> bool:
 
 
 def filters(name: str, site: Site, here: Context) -> list[ast.stmt]:
-    """The statements `name.add_tensor_filter(...)` of this file, which go with the wrapper."""
+    """The statements `name.add_tensor_filter(...)` beside the wrapper, which go with it."""
     statements: list[ast.stmt] = []
-    for node, _ in here.calls("add_tensor_filter"):
+    for node, point in here.calls("add_tensor_filter"):
         outer = next(iter(here.around(node)), None)
+        if point.scope is not site.point.scope:
+            continue
         if (
             isinstance(outer, ast.Expr)
             and isinstance(node.func, ast.Attribute)

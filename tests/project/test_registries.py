@@ -203,3 +203,58 @@ def step(net, x, y, kind):
 def test_an_entry_that_is_called_under_a_tape(folder, names, read, is_taken):
     answers = differentiated(folder, BY_TAPE.format(names=names, read=read))
     assert (Differentiated.YES in answers) is is_taken
+
+
+PENALTY = """
+import tensorflow as tf
+
+
+def distance(y, p):
+    return tf.sqrt(p - y)
+
+
+def other(y, p):
+    return p - y
+"""
+STEP = """
+import tensorflow as tf
+from distances import distance, other
+
+KINDS = {entries}
+
+
+def step(net, optimizer, x, y, kind):
+    with tf.GradientTape() as tape:
+        {call}
+    optimizer.apply_gradients(zip(tape.gradient(loss, net.variables), net.variables))
+"""
+ENTRIES = '{"near": distance, "far": other}'
+
+
+@pytest.mark.parametrize(
+    ("entries", "call", "answer"),
+    [
+        (ENTRIES, "loss = KINDS[kind](y, net(x))", Differentiated.YES),
+        (ENTRIES, "penalty = KINDS[kind]; loss = penalty(y, net(x))", Differentiated.YES),
+        (ENTRIES, "loss = KINDS['near'](y, net(x))", Differentiated.YES),
+        (ENTRIES, "loss = KINDS['far'](y, net(x))", Differentiated.UNKNOWN),
+        ('{"near": other}', "loss = KINDS[kind](y, net(x))", Differentiated.UNKNOWN),
+    ],
+)
+def test_a_penalty_that_the_training_keeps_in_a_dict(folder, entries, call, answer):
+    answers = []
+
+    def look(site, here):
+        if here.draft:
+            yield here.remark(site.node, "", None)
+        else:
+            answers.append(site.differentiated)
+
+    (folder / "train.py").write_text(STEP.replace("{entries}", entries).replace("{call}", call))
+    (folder / "distances.py").write_text(PENALTY)
+    project.forget()
+    flow.analyse(
+        Source(str(folder / "distances.py"), PENALTY),
+        [Rule("TFN000", "probe", ("tf.sqrt",), look, "")],
+    )
+    assert set(answers) == {answer}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.guards.post_guards import Test, established, plain
 from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import FACTORS, RESHAPES, SUMS, ZERO_AT_ZERO_ONLY
+from tfnanlint.ops.traits import FACTORS, RESHAPES, SIZES, SUMS, ZERO_AT_ZERO_ONLY
 from tfnanlint.program.loops import flag_of
 from tfnanlint.program.predicates import branches_of, facts
 from tfnanlint.program.scope import Assigned, Parameter, Point
@@ -61,6 +61,19 @@ def leaves_some(
         if test.node is not None
         for tested in _somewhere(test.node, test.truth)
     )
+
+
+def counted(
+    site: Site, around: list[ast.AST], module: Module, interpreter: Engine
+) -> Iterator[Value]:
+    """The values that have elements, as a test says that holds at a site:
+    `if tf.size(rows) == 0: return`.
+    """
+    for test in _holding(site, around, module, interpreter):
+        for subject, relation, bound in established(interpreter, test):
+            size = made_by(subject, *SIZES) if _excludes(relation.rstrip("?"), bound) else None
+            if size is not None:
+                yield size.value("x")
 
 
 def is_never_reached(

@@ -288,18 +288,35 @@ def _stepwise(stack: Stack, x: Value, call: Site) -> Value:
 def output_layers(module: Module, interpreter: Engine) -> list[Site]:
     """The constructions of the last layers of the models which a file builds or compiles."""
     constructions: dict[ast.AST, Site] = {}
+    for site, model in _models(module, interpreter):
+        outputs = output(site, model) if model.kind in ("model", "instance") else unknown()
+        for value in outputs.obj if isinstance(outputs.obj, tuple) else (outputs,):
+            layer = _layer(value)
+            if layer is not None and layer.site.source is module.source:
+                constructions.setdefault(layer.site.node, layer.site)
+    return list(constructions.values())
+
+
+def _models(module: Module, interpreter: Engine) -> Iterator[tuple[Site, Value]]:
+    """The models which a file builds or compiles, each with a site that makes or compiles it: also
+    what each call gives of a function that builds one of the layers it is handed.
+    """
+    builders: set[str] = set()
     for name in ("compile", "Model", "Sequential"):
         for node, point in module.calls_to(name, interpreter):
             site = interpreter.site(node, point)
             if site is None:
                 continue
-            model = site.value("self") if site.op.name == COMPILE else interpreter.ask(node, point)
-            outputs = output(site, model) if model.kind in ("model", "instance") else unknown()
-            for value in outputs.obj if isinstance(outputs.obj, tuple) else (outputs,):
-                layer = _layer(value)
-                if layer is not None and layer.site.source is module.source:
-                    constructions.setdefault(layer.site.node, layer.site)
-    return list(constructions.values())
+            is_compiled = site.op.name == COMPILE
+            yield site, site.value("self") if is_compiled else interpreter.ask(node, point)
+            around = point.scope.function
+            builders |= {around.name} if around is not None and not is_compiled else set()
+    for name in sorted(builders):
+        for node, point in module.calls_to(name, interpreter):
+            model = interpreter.ask(node, point)
+            site = getattr(model.obj, "site", None)
+            if isinstance(site, Site):
+                yield site, model
 
 
 # What predictions are

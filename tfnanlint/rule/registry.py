@@ -35,7 +35,12 @@ from tfnanlint.diagnostics.findings import (
 )
 from tfnanlint.diagnostics.kinds import KINDS
 from tfnanlint.guards.assertions import Assertions
-from tfnanlint.guards.dominating import is_never_reached, leaves_no_zero, leaves_some
+from tfnanlint.guards.dominating import (
+    counted,
+    is_never_reached,
+    leaves_no_zero,
+    leaves_some,
+)
 from tfnanlint.guards.post_guards import Masked, Masks
 from tfnanlint.idioms.flat_roots import is_flat_behind
 from tfnanlint.idioms.labels import of_labels
@@ -474,6 +479,12 @@ class Context:
         `if not tf.reduce_any(mask): return`.
         """
         return leaves_some(site, mask, self.around(site.node), self.module, self.interpreter)
+
+    def counted(self, site: Site) -> Iterator[Value]:
+        """The values that have elements, as a test says that holds where a site stands:
+        `if tf.size(rows) == 0: return`.
+        """
+        return counted(site, self.around(site.node), self.module, self.interpreter)
 
     def visible(self, producer: Site, site: Site) -> bool:
         """Whether a producer stands in the same body as a site; in a draft, which cannot tell what

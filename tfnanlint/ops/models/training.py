@@ -139,6 +139,14 @@ op(
     untested="TensorFlow 1 only: a hook of a session",
     pure=False,
 )
+op(
+    "method.add_tensor_filter",
+    "",
+    "self filter_name tensor_filter",
+    lambda site: number(None),
+    untested="TensorFlow 1 only: a setting of a session",
+    pure=False,
+)
 
 
 # Tables: what is read may have empty cells, which are NaN
