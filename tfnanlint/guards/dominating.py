@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FIELDS = ("body", "orelse", "finalbody")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COUNTS = (*SIZES, "builtins.len")
 
 
 def leaves_no_zero(
@@ -71,9 +72,20 @@ def counted(
     """
     for test in _holding(site, around, module, interpreter):
         for subject, relation, bound in established(interpreter, test):
-            size = made_by(subject, *SIZES) if _excludes(relation.rstrip("?"), bound) else None
-            if size is not None:
+            size = made_by(subject, *_COUNTS) if _excludes(relation.rstrip("?"), bound) else None
+            if size is not None and _is_of_rows(subject):
                 yield size.value("x")
+
+
+def _is_of_rows(count: Value) -> bool:
+    """Whether a length is that of the first axis, or the number of all elements; not
+    `tf.shape(x)[1]`.
+    """
+    maker = count.origin
+    if not isinstance(maker, Site) or not isinstance(maker.node, ast.Subscript):
+        return True
+    index = maker.node.slice
+    return isinstance(index, ast.Constant) and index.value == 0
 
 
 def is_never_reached(
