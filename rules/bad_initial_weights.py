@@ -48,24 +48,11 @@ from tfnanlint.api import (
     Site,
     Value,
     evidence,
+    initial_weights,
     rule,
     traits,
 )
 
-VARIABLES = {
-    "tf.Variable": "initial_value",
-    "tf.get_variable": "initializer",
-    "K.variable": "value",
-}
-NORMAL = (
-    "tf.random.normal",
-    "tf.random.truncated_normal",
-    "tf.random_normal",
-    "tf.truncated_normal",
-    "K.random_normal",
-    "np.random.randn",
-    "np.random.normal",
-)
 # the gradient at 0 is 0; that of tanh, elu, selu, gelu, swish and leaky_relu is not
 RELU = ("relu", "relu6")
 DEAD = "relu of a variable that starts at 0: its gradient is 0 there, so training never changes it"
@@ -78,9 +65,6 @@ ADVICE = "use random initial weights; only the last layer may start at 0"
 LAYERS = (
     "keras.layers.Dense keras.layers.Conv2D keras.layers.Conv1D tf.layers.dense tf.layers.conv2d"
 )
-WIDE = 32
-WIDE_LAYER = 256
-DRAWN = ("keras.initializers.RandomNormal", "keras.initializers.TruncatedNormal")
 LOUD = (
     "initial weights with standard deviation 1 and many inputs: each layer multiplies "
     "the signal by the square root of the number of inputs, until it overflows"
@@ -102,7 +86,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         yield from layer(site, here)
         return
     weights = site.value("y").origin
-    if of_this_file(weights, here) and wide(weights):
+    if of_this_file(weights, here) and initial_weights.is_loud(weights):
         yield here.finding(
             weights,
             None,
@@ -112,7 +96,12 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         )
     inner, dead = hidden(site.value("x"))
     below = inner.value("y").origin if inner is not None else None
-    if below is not None and of_this_file(below, here) and zero(below) and (dead or zero(weights)):
+    if (
+        below is not None
+        and of_this_file(below, here)
+        and initial_weights.is_zero(below)
+        and (dead or initial_weights.is_zero(weights))
+    ):
         yield here.finding(
             below,
             None,
@@ -126,7 +115,7 @@ def layer(site: Site, here: Context) -> Iterator[Finding]:
     """Dense(64, activation="relu", kernel_initializer="zeros")."""
     if site.library == "layer" or not site.given("kernel_initializer"):
         return
-    if drawn_loud(site):
+    if initial_weights.is_drawn_loud(site):
         yield here.finding(site, None, LOUD, Certainty.MAY, help=CALM)
     if not site.given("activation"):
         return
@@ -145,44 +134,12 @@ def layer(site: Site, here: Context) -> Iterator[Finding]:
         yield here.finding(site, None, NOTHING.format("before a relu"), Certainty.MAY, help=ADVICE)
 
 
-def drawn_loud(site: Site) -> bool:
-    """Whether a wide layer that is trained begins with normal numbers of deviation 1 or more."""
-    units = site.value("units" if "units" in site.op.params else "filters")
-    initializer = getattr(site.value("kernel_initializer").obj, "site", None)
-    if not units.is_number or units.lo < WIDE_LAYER or not isinstance(initializer, Site):
-        return False
-    deviation = initializer.value("stddev") if initializer.op.name in DRAWN else Value(0.0, 0.0)
-    is_trained = site.const("trainable", True) is not False
-    return is_trained and deviation.is_number and 1 <= deviation.lo
-
-
 def of_this_file(weights: object, here: Context) -> bool:
     return (
-        isinstance(weights, Site) and weights.op.name in VARIABLES and weights.source is here.source
+        isinstance(weights, Site)
+        and weights.op.name in initial_weights.VARIABLES
+        and weights.source is here.source
     )
-
-
-def start(weights: Site) -> Site | None:
-    """What makes the initial value of a variable."""
-    origin = weights.value(VARIABLES[weights.op.name]).origin
-    return origin if isinstance(origin, Site) else None
-
-
-def zero(weights: object) -> bool:
-    """Whether a variable begins with nothing but 0."""
-    initial = start(weights) if isinstance(weights, Site) and weights.op.name in VARIABLES else None
-    return initial is not None and initial.op.name in traits.ZEROS
-
-
-def wide(weights: Site) -> bool:
-    """Whether a variable with many inputs begins with normal numbers of deviation 1."""
-    initial = start(weights)
-    if initial is None or initial.op.name not in NORMAL:
-        return False
-    deviation = initial.const("stddev", initial.const("scale", 1.0))
-    shape = initial.value("shape").obj if initial.given("shape") else None
-    rows = shape[0] if isinstance(shape, tuple) and len(shape) == 2 else None
-    return deviation in (1, 1.0) and isinstance(rows, Value) and WIDE <= rows.lo < 1e6
 
 
 def hidden(value: Value) -> tuple[Site | None, bool]:
@@ -204,7 +161,7 @@ def hidden(value: Value) -> tuple[Site | None, bool]:
                     "xy" if isinstance(first, Site) and first.op.name == "tf.matmul" else "yx"
                 )
             )
-            bias = not zero(addend.origin)
+            bias = not initial_weights.is_zero(addend.origin)
         elif origin.op.main and origin.given(origin.op.main):
             relu = relu or origin.op.name in traits.RELUS
             value = origin.value(origin.op.main)

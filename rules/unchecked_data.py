@@ -56,6 +56,7 @@ from tfnanlint.api import (
 CLEANING = ("dropna", "fillna", "interpolate")
 # functions and methods that say where values are missing
 ASKING = ("isna", "isnull", "notna", "notnull")
+CLEANING_OR_ASKING = (*CLEANING, *ASKING)
 # leaves the first or last rows empty, whatever the table holds
 MOVING = "method.pct_change"
 TABLES = ("np.genfromtxt", MOVING)
@@ -84,7 +85,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
 def is_checked(site: Site, data: Value, here: Context) -> bool:
     """Whether the code around a site deals with what is missing in these data."""
     names = list(filter(texts.looks_for_missing_data, here.words_around(site).split()))
-    if any([name not in (*CLEANING, *ASKING) for name in names]):
+    if any([name not in CLEANING_OR_ASKING for name in names]):
         return True
     sources = made_missing(data)
     if not sources or not all([source.op.name in TABLES for source in sources]):

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _FIELDS = ("body", "orelse", "finalbody")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_COUNTS = (*SIZES, "builtins.len")
 
 
 def leaves_no_zero(
@@ -72,7 +71,11 @@ def counted(
     """
     for test in _holding(site, around, module, interpreter):
         for subject, relation, bound in established(interpreter, test):
-            size = made_by(subject, *_COUNTS) if _excludes(relation.rstrip("?"), bound) else None
+            size = (
+                made_by(subject, *SIZES, "builtins.len")
+                if _excludes(relation.rstrip("?"), bound)
+                else None
+            )
             if size is not None and _is_of_rows(subject):
                 yield size.value("x")
 

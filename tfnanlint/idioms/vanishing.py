@@ -42,6 +42,7 @@ from tfnanlint.ops.traits import (
     DISPERSIONS,
     EXTREMES,
     FALLING_WITH,
+    KERNELS_STAY,
     LOGARITHMS,
     MAGNITUDES,
     MASKINGS,
@@ -74,7 +75,6 @@ _DECAYING = tuple(
     f"tf.train.{name}_decay" for name in ("exponential", "natural_exp", "inverse_time")
 )
 _UPDATES = ("tf.assign", "method.assign")
-_HANDING_KERNELS = (*MAGNITUDES, "tf.divide")
 _SMALL = 1e-3
 _GUARD = 0.1  # what is added beyond this is a term, not a guard
 _LONG = 2.0**31  # the length of an axis is below it
@@ -688,11 +688,11 @@ def _kernel(value: Value, depth: int = 3) -> bool:
         "tf.multiply",
         "tf.matmul",
         "tf.tensordot",
-        *_HANDING_KERNELS,
+        *KERNELS_STAY,
     )
     if part is None or depth == 0:
         return False
-    if part.op.name in _HANDING_KERNELS:
+    if part.op.name in KERNELS_STAY:
         return _kernel(part.value("x"), depth - 1)
     if part.op.name in DENSITIES:
         exponent = part.value(part.op.main)

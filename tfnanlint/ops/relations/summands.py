@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.relations.counts import one_axis
-from tfnanlint.ops.relations.tested import compared, one_holds, under
+from tfnanlint.ops.relations.tested import compared, comparison, one_holds, under
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
     ABOVE,
@@ -58,6 +58,12 @@ def complements(p: Value, rest: Value) -> bool:
     sum is rounded to 1.
     """
     return not (p.lo < 0 or p.hi > 1 or p.inf) and _less_than_one(rest, p)
+
+
+def squares_of_complements(a: Value, b: Value) -> bool:
+    """p ** 2 and (1 - p) ** 2 of a share: together at least a half, which they are at p = 0.5."""
+    p, rest = _squared(a), _squared(b)
+    return p is not None and rest is not None and (complements(p, rest) or complements(rest, p))
 
 
 def _squared(value: Value) -> Value | None:
@@ -219,6 +225,33 @@ def _less_than_one_of_picks(weight: Value) -> bool:
     )
 
 
+# Corrections: what brings a value back to a bound that it has passed
+
+
+def corrected(x: Value, change: Value) -> tuple[float, float] | None:
+    """The bounds of x with a change: `(high - x) * (x > high) + (low - x) * (x < low)` or one of
+    the two is a clip whose gradient is that of x. None where the change is something else.
+    """
+    limits = [_limit(x, part) for part in _summands(change)]
+    above = [bound for bound, side in filter(None, limits) if side]
+    below = [bound for bound, side in filter(None, limits) if not side]
+    if None in limits or len(above) > 1 or len(below) > 1 or x.inf or x.nan:
+        return None
+    if above and below and below[0].hi > above[0].lo:
+        return None
+    left, right = x.lo, x.hi
+    pieces: list[tuple[float, float]] = []
+    if above and x.hi > above[0].lo:
+        pieces.append(_reached(x, above[0]))
+        right = min(right, above[0].hi)
+    if below and x.lo < below[0].hi:
+        pieces.append(_reached(x, below[0]))
+        left = max(left, below[0].lo)
+    if left <= right:
+        pieces.append((left, right))
+    return min([lo for lo, _ in pieces]), max([hi for _, hi in pieces])
+
+
 def folded(x: Value, taken: Value) -> int:
     """The side of 0 of `x - taken`: -1 for `x - 2 * x * (x >= 0)` and `x - 2 * relu(x)`, which are
     -|x|, 1 for the same where x is below 0, else 0.
@@ -246,6 +279,40 @@ def _factors(value: Value, depth: int = 3) -> list[Value]:
     if product is None:
         return [value]
     return [one for param in ("x", "y") for one in _factors(product.value(param), depth - 1)]
+
+
+def _summands(change: Value) -> list[Value]:
+    """What a sum of two adds up; a value that is no sum by itself."""
+    total = made_by(change, "tf.add", aligned=True)
+    return [total.value("x"), total.value("y")] if total is not None else [change]
+
+
+def _limit(x: Value, part: Value) -> tuple[Value, bool] | None:
+    """The bound of `(bound - x) * mask` whose mask is 1 where x is beyond it, and whether x is
+    above it then.
+    """
+    product = made_by(part, "tf.multiply", aligned=True)
+    if product is None:
+        return None
+    x_factor, y_factor = product.value("x"), product.value("y")
+    for mask, way in ((x_factor, y_factor), (y_factor, x_factor)):
+        condition = _condition(mask)
+        less = made_by(way, "tf.subtract", aligned=True) if condition is not None else None
+        if condition is None or less is None or not same(less.value("y"), x):
+            continue
+        bound = less.value("x")
+        relation = comparison(condition, x, bound)
+        if relation in (">", ">=", "<", "<=") and not (bound.inf or bound.nan):
+            return bound, relation[0] == ">"
+    return None
+
+
+def _reached(x: Value, bound: Value) -> tuple[float, float]:
+    """Where `x + (bound - x)` is: the difference is rounded, and keeps to its side of -x."""
+    size = max(abs(x.lo), abs(x.hi), abs(bound.lo), abs(bound.hi))
+    off = outward(0.0, size, x.dtype)[1] - size if size < INF else INF
+    lo, hi = bound.lo - off, bound.hi + off
+    return (max(lo, 0.0) if bound.lo >= 0 else lo), (min(hi, 0.0) if bound.hi <= 0 else hi)
 
 
 # One that is 1 where the other is 0

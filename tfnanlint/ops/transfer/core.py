@@ -17,11 +17,13 @@ from tfnanlint.ops.relations.magnitudes import UNIT_ULPS, never_below, rounded_t
 from tfnanlint.ops.relations.rectified import kept_side, with_magnitude
 from tfnanlint.ops.relations.summands import (
     complements,
+    corrected,
     count_all,
     folded,
     mix,
     of_opposites,
     of_the_larger,
+    squares_of_complements,
     where_zero,
 )
 from tfnanlint.ops.site import Site, made_by, operands, same
@@ -287,6 +289,9 @@ def add(a: Value, b: Value) -> Value:
     if complements(a, b) or complements(b, a):
         return with_kind(Value(1.0, 1.0, nan=nan, dtype=dtype), a, b)
     mix(result, a, b)
+    within = corrected(a, b) or corrected(b, a)
+    if within is not None:
+        result = clamp(result, *within)
     count_all(result, a, b)
     if result.lo < 0 and with_magnitude(a, b):
         result = _reaching_zero(result, 0.0, INF)
@@ -296,6 +301,12 @@ def add(a: Value, b: Value) -> Value:
         result.lo, result.zero = 1.0, False
     if result.lo == 0 and of_opposites(a, b):
         result.lo, result.zero = outward(2.0, 2.0, dtype, 2)[0], False
+    if result.lo == 0 and a.hi <= 1 >= b.hi and squares_of_complements(a, b):
+        result.lo, result.zero, result.hi = (
+            outward(0.5, 0.5, dtype)[0],
+            False,
+            min(result.hi, outward(1.0, 1.0, dtype)[1]),
+        )
     return with_kind(result, a, b)
 
 
