@@ -29,6 +29,7 @@ from tfnanlint.ops.models.variables import (
     starts_at_random,
 )
 from tfnanlint.ops.provenance import Walk, behind, site_behind, widest
+from tfnanlint.ops.relations.grams import is_gram
 from tfnanlint.ops.relations.picks import chosen
 from tfnanlint.ops.site import Site, both_orders, complemented, made_by, operands, same
 from tfnanlint.ops.table import ROWS
@@ -574,6 +575,10 @@ def _truth(value: Value) -> bool:
 
 
 def _squared(value: Value) -> bool:
+    """Whether a value is a square, written out, or the diagonal of a Gram matrix."""
+    diagonal = made_by(value, "tf.linalg.diag_part")
+    if diagonal is not None:
+        return is_gram(plain(diagonal.value(diagonal.op.main)))
     product = made_by(value, "tf.multiply")
     return product is not None and same(product.value("x"), product.value("y"))
 
