@@ -128,7 +128,7 @@ def _shared_content(first: Atom, second: Atom) -> float | None:
     elements, content = factored(first.terms[0])
     squares, scale = factored(second.terms[0])
     base = squares.over(elements).factors  # x, of x^2 k and x k
-    divides = [0 < exponent <= elements.exponent(atom) for atom, exponent in base]
+    divides = [0 < exponent / (elements.exponent(atom) or -1) <= 1 for atom, exponent in base]
     return content * content / scale if base and all(divides) else None
 
 
