@@ -368,7 +368,11 @@ class File:
             self.contexts[rule] = Context(
                 self.module, self.interpreter, rule, self.runs is None, self.setup
             )
+            self.contexts[rule].activity = self._activity
         return self.contexts[rule]
+
+    def _activity(self, site: Site) -> Differentiated:
+        return self.gradients.of(site, False)
 
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""

@@ -277,6 +277,8 @@ class Context:
         module.masks = self.masks
         self.speller = Speller(module, interpreter, setup)
         self.no_fix = ""
+        # whether a gradient is taken through a site, for those that a rule of a file looks up
+        self.activity: Callable[[Site], Differentiated] | None = None
         # the dtype of 16 bits that the program asks for, once a fix has asked
         self._half: str | None = None
 
@@ -541,6 +543,7 @@ class Context:
                         seen.add(node)
                         site = self.interpreter.site(node, point)
                         if site is not None:
+                            site.judge = site.judge or self.activity
                             yield site
 
     def policy(self) -> str:
