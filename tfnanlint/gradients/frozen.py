@@ -8,14 +8,12 @@ import ast
 from typing import Any, Final
 
 from tfnanlint.gradients.forward import modules_with
+from tfnanlint.ops.frameworks import WEIGHT_TAKERS, WHOLE_WEIGHTS
 from tfnanlint.ops.site import Site
 from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.syntax.nodes import nodes_in
 
 _FLAG: Final = "trainable"
-_WEIGHTS: Final = frozenset(("variables", "weights"))  # frozen ones, too
-# What takes the weights that are trained as they are then.
-_TAKING: Final = frozenset("compile fit minimize gradient trainable_variables".split())
 
 
 def is_frozen(call: Site) -> bool:
@@ -56,7 +54,7 @@ def _freezes(body: list[ast.stmt], path: str) -> bool:
 
 
 def _takes_weights(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in _TAKING
+    return isinstance(node, ast.Attribute) and node.attr in WEIGHT_TAKERS
 
 
 def _is_flag(statement: ast.stmt, path: str | None) -> bool:
@@ -89,6 +87,8 @@ def _targets(statement: Any) -> list[Any]:
 def _names_weights(tree: ast.Module, path: str) -> bool:
     """Whether a file reads all weights of what a path names, which a gradient may be asked for."""
     return any(
-        isinstance(node, ast.Attribute) and node.attr in _WEIGHTS and path_of(node.value) == path
+        isinstance(node, ast.Attribute)
+        and node.attr in WHOLE_WEIGHTS
+        and path_of(node.value) == path
         for node in nodes_in(tree)
     )

@@ -128,8 +128,13 @@ def _shared_content(first: Atom, second: Atom) -> float | None:
     elements, content = factored(first.terms[0])
     squares, scale = factored(second.terms[0])
     base = squares.over(elements).factors  # x, of x^2 k and x k
-    divides = [0 < exponent / (elements.exponent(atom) or -1) <= 1 for atom, exponent in base]
+    divides = [_divides(exponent, elements.exponent(atom)) for atom, exponent in base]
     return content * content / scale if base and all(divides) else None
+
+
+def _divides(exponent: float, whole: float) -> bool:
+    """Whether a power is a part of another one of the same atom, above a line or below it."""
+    return 0 < exponent <= whole or whole <= exponent < 0
 
 
 def _is_count(rest: Monomial, ratio: float, op: str) -> bool:

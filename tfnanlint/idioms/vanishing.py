@@ -43,7 +43,7 @@ from tfnanlint.ops.traits import (
     DISPERSIONS,
     EXTREMES,
     FALLING_WITH,
-    KERNELS_STAY,
+    KERNEL_KEEPING,
     LOGARITHMS,
     MAGNITUDES,
     MASKINGS,
@@ -693,11 +693,11 @@ def _kernel(value: Value, depth: int = 3) -> bool:
         "tf.multiply",
         "tf.matmul",
         "tf.tensordot",
-        *KERNELS_STAY,
+        *KERNEL_KEEPING,
     )
     if part is None or depth == 0:
         return False
-    if part.op.name in KERNELS_STAY:
+    if part.op.name in KERNEL_KEEPING:
         return _kernel(part.value("x"), depth - 1)
     if part.op.name in DENSITIES:
         exponent = part.value(part.op.main)

@@ -184,6 +184,13 @@ INFERENCE_CALLS: Final = (
     "load_checkpoint",
     "latest_checkpoint",
 )
+# Attributes that hold all weights of a model, frozen ones, too, and what takes those that are
+# trained as they are then.
+WHOLE_WEIGHTS: Final = frozenset(("variables", "weights"))
+WEIGHT_TAKERS: Final = frozenset("compile fit minimize gradient trainable_variables".split())
+# Calls that end a program: of what Python binds, and of its modules.
+BUILT_IN_EXITS: Final = frozenset(("exit", "quit"))
+EXITS: Final = frozenset(("sys.exit", "os._exit", "os.abort"))
 # What an optimizer takes gradients with.
 STEP_METHODS: Final = ("apply_gradients", "apply", "minimize")
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its

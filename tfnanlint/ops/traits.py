@@ -122,8 +122,8 @@ SQUARES: Final = ("tf.square", "tf.pow", "tf.multiply")
 SQUARED_LENGTHS: Final = (*SQUARES, "tf.reduce_sum", "tf.nn.l2_loss")
 # Never negative, if the exponent is even.
 MAGNITUDES: Final = ("tf.square", "tf.abs", "tf.pow")
-# A kernel of what is given first is a kernel: none of these is 0 unless that is.
-KERNELS_STAY: Final = (*MAGNITUDES, "tf.divide")
+# Of what does not vanish on a grid these give what does not either.
+KERNEL_KEEPING: Final = (*MAGNITUDES, "tf.divide")
 VARIANCES: Final = ("tf.math.reduce_variance",)
 PLAIN_MEANS: Final = ("tf.reduce_mean", "method.mean")
 # Divide by the number of elements.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Final
+from typing import Any
 
+from tfnanlint.ops.frameworks import BUILT_IN_EXITS, EXITS
 from tfnanlint.program.scope import Imported, Point, unrefined
-
-_BUILT_IN: Final = frozenset(("exit", "quit"))
-_IMPORTED: Final = frozenset(("sys.exit", "os._exit", "os.abort"))
 
 
 def ends_program(body: list[ast.stmt], point: Point) -> bool:
@@ -25,11 +23,11 @@ def ends_program(body: list[ast.stmt], point: Point) -> bool:
         return False
     binding = unrefined(point.lookup(function.id))
     if isinstance(binding, Imported):
-        return not binding.level and f"{binding.dotted}{attribute}" in _IMPORTED
+        return not binding.level and f"{binding.dotted}{attribute}" in EXITS
     module = point.module
     return (
         binding is None
         and not attribute
-        and function.id in _BUILT_IN
+        and function.id in BUILT_IN_EXITS
         and not (module.stars or module.source.path.endswith(".ipynb"))
     )

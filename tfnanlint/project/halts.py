@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tfnanlint.ops.frameworks import GRAPH_DECORATORS
+from tfnanlint.ops.frameworks import BUILT_IN_EXITS, EXITS, GRAPH_DECORATORS
 from tfnanlint.project.arguments import bound_by, is_spread
 from tfnanlint.project.bindings import bindings_of
 from tfnanlint.project.branches import FUNCTIONS, LEAVING, Layout, layout_of
@@ -27,9 +27,6 @@ _SIMPLE: Final = (
     *(ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign),
     *(ast.Return, ast.Raise),
 )
-# Calls that end the program: of what Python binds, and of modules.
-_EXITS: Final = frozenset(("exit", "quit"))
-_ENDS: Final = frozenset((("sys", "exit"), ("os", "_exit"), ("os", "abort")))
 # What may not be evaluated although the statement around it runs.
 _LAZY: Final = (
     ast.Lambda,
@@ -224,14 +221,14 @@ class Halts:
             outline = self._names.outline(path)
             is_bound = self._count(path, function.id) or self._unbound.binds_by_text(path)
             is_bound = is_bound or any(map(self._names.is_own, outline.stars))
-            return function.id in _EXITS and path.endswith(".py") and not is_bound
+            return function.id in BUILT_IN_EXITS and path.endswith(".py") and not is_bound
         if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
             return False
         name = function.value.id
         imports = [one for one in self._names.outline(path).imports if one.bound == name]
         are_plain = all(one.words[:1] == (name,) and not one.name for one in imports)
         return (
-            (name, function.attr) in _ENDS
+            f"{name}.{function.attr}" in EXITS
             and are_plain
             and self._count(path, name) == len(imports) > 0
         )
