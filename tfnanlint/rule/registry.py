@@ -681,6 +681,7 @@ class Context:
             )
         weak = certainty is Certainty.MAY and kind in KINDS and KINDS[kind].is_note
         certainty = Certainty.UNKNOWN if weak else certainty
+        site.judge = site.judge or self.activity
         value = site.value(param) if param else None
         modes = self._reached(site, modes)
         message += where_it_shows(message, modes) + (
