@@ -137,7 +137,7 @@ def layer(site: Site, here: Context) -> Iterator[Finding]:
 def of_this_file(weights: object, here: Context) -> bool:
     return (
         isinstance(weights, Site)
-        and weights.op.name in initial_weights.VARIABLES
+        and weights.op.name in traits.INITIAL_VALUES
         and weights.source is here.source
     )
 

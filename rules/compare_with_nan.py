@@ -23,6 +23,7 @@ No public report known; included because executing it shows the problem.
 """
 
 from tfnanlint.api import (
+    CALLED_BY_BASES,
     CASTS,
     Certainty,
     Claim,
@@ -131,7 +132,7 @@ def in_callback(site: Site, param: str, here: Context) -> bool:
     function = site.point.scope.function
     return (
         function is not None
-        and function.name.startswith("on_")
+        and function.name in CALLED_BY_BASES
         and not isinstance(site.args[param], ast.Attribute)
         and here.inherits(site, "keras.callbacks.")
     )

@@ -88,7 +88,7 @@ from tfnanlint.idioms.weak_divisors import weakness_of_divisor
 from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.data_sets import elements
 from tfnanlint.ops.domains import Domain, domain, domains, filler
-from tfnanlint.ops.frameworks import COMPILE, FAMILIES
+from tfnanlint.ops.frameworks import CALLED_BY_BASES, COMPILE, FAMILIES
 from tfnanlint.ops.provenance import Walk, made_here, site_behind
 from tfnanlint.ops.site import Site, made_by, part_of, same
 from tfnanlint.ops.table import SETTINGS
@@ -137,6 +137,7 @@ __all__ = [
     "argument",
     "ast",
     "branches",
+    "CALLED_BY_BASES",
     "called_alike",
     "cannot_overflow",
     "CASTS",

@@ -7,25 +7,9 @@ from __future__ import annotations
 from typing import Final
 
 from tfnanlint.ops.site import Site
-from tfnanlint.ops.traits import ZEROS
+from tfnanlint.ops.traits import INITIAL_VALUES, NORMAL_DRAWS, NORMAL_INITIALIZERS, ZEROS
 from tfnanlint.values.value import Value
 
-# Where variables are given what they begin with.
-VARIABLES: Final = {
-    "tf.Variable": "initial_value",
-    "tf.get_variable": "initializer",
-    "K.variable": "value",
-}
-_NORMAL: Final = (
-    "tf.random.normal",
-    "tf.random.truncated_normal",
-    "tf.random_normal",
-    "tf.truncated_normal",
-    "K.random_normal",
-    "np.random.randn",
-    "np.random.normal",
-)
-_DRAWN: Final = ("keras.initializers.RandomNormal", "keras.initializers.TruncatedNormal")
 _WIDE: Final = 32  # inputs
 _WIDE_LAYER: Final = 256  # units
 _MOST: Final = 1e6  # what has more rows is a table
@@ -33,14 +17,14 @@ _MOST: Final = 1e6  # what has more rows is a table
 
 def _start(weights: Site) -> Site | None:
     """What makes the initial value of a variable."""
-    origin = weights.value(VARIABLES[weights.op.name]).origin
+    origin = weights.value(INITIAL_VALUES[weights.op.name]).origin
     return origin if isinstance(origin, Site) else None
 
 
 def is_zero(weights: object) -> bool:
     """Whether a variable begins with nothing but 0."""
     initial = (
-        _start(weights) if isinstance(weights, Site) and weights.op.name in VARIABLES else None
+        _start(weights) if isinstance(weights, Site) and weights.op.name in INITIAL_VALUES else None
     )
     return initial is not None and initial.op.name in ZEROS
 
@@ -48,7 +32,7 @@ def is_zero(weights: object) -> bool:
 def is_loud(weights: Site) -> bool:
     """Whether a variable with many inputs begins with normal numbers of deviation 1."""
     initial = _start(weights)
-    if initial is None or initial.op.name not in _NORMAL:
+    if initial is None or initial.op.name not in NORMAL_DRAWS:
         return False
     deviation = initial.const("stddev", initial.const("scale", 1.0))
     shape = initial.value("shape").obj if initial.given("shape") else None
@@ -62,6 +46,7 @@ def is_drawn_loud(site: Site) -> bool:
     initializer = getattr(site.value("kernel_initializer").obj, "site", None)
     if not units.is_number or units.lo < _WIDE_LAYER or not isinstance(initializer, Site):
         return False
-    deviation = initializer.value("stddev") if initializer.op.name in _DRAWN else Value(0.0, 0.0)
+    is_normal = initializer.op.name in NORMAL_INITIALIZERS
+    deviation = initializer.value("stddev") if is_normal else Value(0.0, 0.0)
     is_trained = site.const("trainable", True) is not False
     return is_trained and deviation.is_number and 1 <= deviation.lo

@@ -323,6 +323,24 @@ FED_OR_GRADIENTS: Final = (
     "method.compute_gradients",
 )
 VARIABLES: Final = ("tf.Variable", "tf.get_variable", "method.add_weight", "K.variable")
+# The parameter of those that says what a variable begins with.
+INITIAL_VALUES: Final = {
+    "tf.Variable": "initial_value",
+    "tf.get_variable": "initializer",
+    "K.variable": "value",
+}
+# Numbers, and initial weights of layers, that are drawn from a normal distribution.
+NORMAL_DRAWS: Final = (
+    "tf.random.normal",
+    "tf.random.truncated_normal",
+    "K.random_normal",
+    "np.random.randn",
+    "np.random.normal",
+)
+NORMAL_INITIALIZERS: Final = (
+    "keras.initializers.RandomNormal",
+    "keras.initializers.TruncatedNormal",
+)
 _RANDOM_TENSORS: Final = ("tf.random.", "K.random_", "K.truncated_normal", "keras.random.")
 _RANDOM: Final = (*_RANDOM_TENSORS, "np.random.")
 
