@@ -67,7 +67,7 @@ LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning 
     "clip-after-singularity",
     on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
     over="TFN101 TFN102 TFN103 TFN201 TFN202 TFN203 TFN405",
-    silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    silent="MAY/YES/DOUBTFUL",
     fixes="floor epsilon_inside",
 )
 def check(clip: Site, here: Context) -> Iterator[Finding]:

@@ -84,7 +84,7 @@ LIBRARY = {
     on=" ".join((*traits.ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum", *LIBRARY)),
     default="MUST MAY",
     over="TFN201 TFN202 TFN203",
-    silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    silent="MAY/YES/DOUBTFUL",
     fixes="epsilon_inside l2_normalize",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:

@@ -66,6 +66,8 @@ from tfnanlint.api import (
     weakness_of_exponential,
 )
 
+CLIP_BOTH = "clip the probability to [1e-6, 1 - 1e-6] first: the quotient is infinite at 1, too"
+
 
 @rule(
     "TFN101",
@@ -86,7 +88,8 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if certainty is None or here.hidden(log) or is_excluded(log, certainty, edge, here):
         return
     limit = "0" if edge == 0 else "-1"
-    fixes = repairs.logarithm(here, log, edge=edge)
+    is_logit = logarithm_arguments.is_odds(x)
+    fixes = [] if is_logit else repairs.logarithm(here, log, edge=edge)
     if certainty is not Certainty.UNKNOWN:
         fixes += double_where(log, here, limit) if fixes and not fixes[0].claim.safe else []
     yield here.finding(
@@ -95,6 +98,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         message(x, edge, certainty),
         certainty,
         fixes,
+        help=CLIP_BOTH if is_logit else "",
         doubtful=is_doubtful(log, certainty, here),
         kind=weakness_of_exponential(x),
     )
@@ -134,6 +138,8 @@ def grade(log: Site, edge: float, here: Context) -> Certainty | None:
             return None
         if logarithm_arguments.is_kept_within_settings(x):
             return None
+        if edge == 0 and logarithm_arguments.is_odds(x):
+            return Certainty.MAY
         return None if logarithm_arguments.is_reciprocal_root(x) else certainty
     # One caller shows that any number can arrive, others cannot be followed.
     is_any_number = x.lo == -INF and x.hi == INF

@@ -68,7 +68,7 @@ ROOTS = (*traits.SQUARE_ROOTS, "ops.cbrt")
     "TFN202",
     "sqrt-gradient-at-zero",
     on="tf.sqrt K.sqrt ops.cbrt tf.math.rsqrt tf.math.log tf.math.reciprocal",
-    silent="MAY/UNKNOWN MAY/YES/DOUBTFUL",
+    silent="MAY/YES/DOUBTFUL",
     fixes="half_exp mask epsilon_inside floor",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:

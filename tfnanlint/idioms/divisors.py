@@ -30,12 +30,13 @@ from tfnanlint.idioms.vanishing import (
     zero_factor,
 )
 from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, operands, same
+from tfnanlint.ops.site import Site, complemented, made_by, operands, same
 from tfnanlint.ops.traits import (
     DISPERSIONS,
     INVERSES,
     INVERTING,
     QUOTIENTS,
+    ROUNDINGS,
     SIMPLE_POWERS,
     SIZES,
 )
@@ -124,16 +125,21 @@ def _is_by_mask(division: Site, divisor: Value, masks: Masks) -> bool:
 
 
 def _is_size_of_class(division: Site, divisor: Value) -> bool:
-    """Whether a divisor is the sum of labels over several axes, those of an image, or a power of
-    it, as in the weights `1 / square(sum(y, [1, 2]))` of a generalised Dice loss. Sums over the
-    last axis alone are 1 for one-hot labels.
+    """Whether a divisor is a sum of labels, or a power of it, that is 0 for a class which does not
+    occur: over several axes, those of an image, as in the weights `1 / square(sum(y, [1, 2]))` of a
+    generalised Dice loss; or over all elements, of what is 0 or 1, `sum(1 - y)`, `sum(round(y))`.
+    Sums over the last axis alone are 1 for one-hot labels.
     """
     total = made_by(quantities.power_of(divisor), "tf.reduce_sum")
-    if total is None or not total.given("axis"):
+    if total is None:
         return False
-    axes = total.value("axis").obj
-    is_over_image = isinstance(axes, tuple) and len(axes) > 1
-    return is_over_image and truth_only(total.value("x"), division.point)
+    labels = total.value("x")
+    if total.given("axis"):
+        axes = total.value("axis").obj
+        is_of_class = isinstance(axes, tuple) and len(axes) > 1
+    else:
+        is_of_class = complemented(labels) is not None or made_by(labels, *ROUNDINGS) is not None
+    return is_of_class and truth_only(labels, division.point)
 
 
 def _of_mask(divisor: Value) -> ZeroEvidence:

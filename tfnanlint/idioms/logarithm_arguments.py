@@ -15,7 +15,7 @@ from tfnanlint.idioms.exponents import shifted_by_maximum
 from tfnanlint.idioms.probabilities import step
 from tfnanlint.idioms.vanishing import falling, handed_in, picked, shows_zero
 from tfnanlint.ops.provenance import Walk, behind, widest
-from tfnanlint.ops.site import Site, both_orders, made_by, operands, same
+from tfnanlint.ops.site import Site, both_orders, complemented, made_by, operands, same
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import (
     COMPLEX_PARTS,
@@ -175,6 +175,18 @@ def has_zero_dividend(x: Value) -> bool:
     if made_by(plain(dividend), "tf.multiply", "tf.reduce_prod") is None:
         return False
     return dividend.lo == 0 and dividend.zero and shows_zero(dividend)
+
+
+def is_odds(x: Value) -> bool:
+    """Whether a value is `p / (1 - p)`, with a probability that nothing keeps off 0 and 1: its
+    logarithm is the logit, -inf at 0 and inf at 1.
+    """
+    quotient = made_by(plain(widest(plain(x))), "tf.divide")
+    rest = complemented(quotient.value("y")) if quotient is not None else None
+    if quotient is None or rest is None:
+        return False
+    chance = quotient.value("x")
+    return not chance.guarded and same(plain(rest), plain(chance))
 
 
 def is_kept_within_settings(x: Value) -> bool:

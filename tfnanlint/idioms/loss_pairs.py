@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.ops.frameworks import (
     COMPILE,
     FAMILIES,
@@ -324,7 +325,7 @@ def _models(module: Module, interpreter: Engine) -> Iterator[tuple[Site, Value]]
 
 def maker(value: Value) -> Site | None:
     """The op that made predictions: softmax, sigmoid, tanh, the activation of the last layer; seen
-    through layers that hand values on, and ops that rearrange or convert them.
+    through layers that hand values on, ops that rearrange or convert them, and `p * 1`.
     """
     for _ in range(16):
         origin = value.origin
@@ -339,6 +340,8 @@ def maker(value: Value) -> Site | None:
                 return None
         elif origin.op.passes or origin.op.name in CONVERSIONS:
             value = origin.value(origin.op.passes or origin.op.main)
+        elif (handed := plain(value)) is not value:
+            value = handed
         else:
             return origin
     return None

@@ -371,6 +371,15 @@ op(
     **RANDOM,
 )
 op(
+    "tf.random.Generator.from_seed",
+    "tf.random.Generator tf.random.Generator.from_state tf.random.get_global_generator"
+    " tf.random.Generator.from_non_deterministic_state tf.random.Generator.from_key_counter",
+    "seed",
+    lambda site: Value(kind="module", obj=Namespace("tf.random")),
+    untested="not a number: its methods draw as the functions of TensorFlow do",
+    **RANDOM,
+)
+op(
     "method.randn",
     "method.standard_normal",
     "self *shape size",
