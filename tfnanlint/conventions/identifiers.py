@@ -104,6 +104,16 @@ def namesake_of(parameter: str) -> str:
     return parameter
 
 
+def is_object_of(parameter: str, cls: str) -> bool:
+    """Whether a parameter is named for a class: `policy` for `Policy`, `q_net` for `QNet`."""
+    return parameter.replace("_", "").lower() == cls.replace("_", "").lower()
+
+
+def is_any_model(parameter: str) -> bool:
+    """Whether a parameter is named for models in general: `model`, `net`."""
+    return parameter in ("model", "net", "network")
+
+
 def says_safe(name: str) -> bool:
     """Whether a name says that its value has been made safe: `safe_norm`, `x_safe`."""
     return re.search(_SAFE, name) is not None

@@ -59,6 +59,18 @@ CONVENTIONS: Final = (
         "scripts and notebooks hand the one model that they have to their functions",
     ),
     Convention(
+        identifiers.is_object_of,
+        "the parameter of a function that nothing calls is an object of the class of that name in "
+        "the file, if that is a model or layer",
+        "a training step stands beside the model that it trains, and is called from a script",
+    ),
+    Convention(
+        identifiers.is_any_model,
+        "the parameter of a function that nothing calls is an object of the only class of models "
+        "in the file",
+        "the same: the file has no other model",
+    ),
+    Convention(
         identifiers.says_safe,
         "the value was made safe elsewhere: no 0, nothing out of range",
         "the name is given after a check or a choice",

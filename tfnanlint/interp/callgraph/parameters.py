@@ -7,14 +7,16 @@ are not run count only for what they surely hand over.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
-from tfnanlint.conventions.identifiers import namesake_of
+from tfnanlint.conventions.identifiers import is_any_model, is_object_of, namesake_of
 from tfnanlint.interp.callgraph.callers import is_idle
 from tfnanlint.interp.names import top_level
-from tfnanlint.ops.frameworks import PARAMETRIZING
+from tfnanlint.ops.frameworks import LAYERS, MODEL_BASES, PARAMETRIZING
 from tfnanlint.ops.models.layers import Layer, Stack
-from tfnanlint.program.functions import Collected, Function, Instance
+from tfnanlint.program.functions import ClassObject, Collected, Function, Instance
+from tfnanlint.program.module import Module
 from tfnanlint.program.mutation import InPlace
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, heard
 from tfnanlint.values.evaluator import Evaluator
@@ -43,19 +45,57 @@ def joined_arguments(ev: Evaluator, parameter: Parameter) -> Value | None:
 
 def _of_its_name(ev: Evaluator, parameter: Parameter) -> Value | None:
     """The model, layer or variable that the file has at its top level under the name of a
-    parameter, for a function that nothing calls: `net = Sequential(...)` beside `def step(net, x)`.
-    None for any other.
+    parameter, for a function that nothing calls: `net = Sequential(...)` beside `def step(net, x)`;
+    else an object of the class that it is named for. None for any other.
     """
     function = parameter.function
     if function.owner is not None or function.point.scope.function is not None:
         return None
     binding = top_level(ev, function.module, namesake_of(parameter.name))
-    if not isinstance(binding, Assigned) or binding.point.scope.function is not None:
+    if isinstance(binding, Assigned):
+        is_kept = binding.point.scope.function is None
+        value = binding.value(ev) if is_kept and not _is_used(ev, function) else None
+        return value if value is not None and isinstance(value.obj, _TRAINED) else None
+    cls = _class_of_its_name(ev, parameter) if binding is None else None
+    if cls is None or _is_used(ev, function):
         return None
-    if ev.escapes(function) or ev.call_sites(function):
-        return None
-    value = binding.value(ev)
-    return value if isinstance(value.obj, _TRAINED) else None
+    return Value(kind="instance", obj=Instance(cls))
+
+
+def _is_used(ev: Evaluator, function: Function) -> bool:
+    """Whether something calls a function or hands it on."""
+    return ev.escapes(function) or bool(ev.call_sites(function))
+
+
+def _class_of_its_name(ev: Evaluator, parameter: Parameter) -> ClassObject | None:
+    """The class of models or layers that a file defines or imports and that a parameter is named
+    for, or the only one of models, for a parameter that is named for any.
+    """
+    module, is_any = parameter.function.module, is_any_model(parameter.name)
+    classes = [
+        binding.value(ev).obj
+        for name in _classes_bound_in(module)
+        if is_any or is_object_of(parameter.name, name)
+        if (binding := top_level(ev, module, name)) is not None
+    ]
+    bases = MODEL_BASES if is_any else (*MODEL_BASES, LAYERS)
+    models = [
+        cls
+        for cls in classes
+        if isinstance(cls, ClassObject)
+        and any([base.startswith(bases) for base in ev.foreign_bases(cls)])
+    ]
+    return models[0] if len(models) == 1 else None
+
+
+def _classes_bound_in(module: Module) -> Iterator[str]:
+    """The names of classes that the statements of a file bind, as far as a capital tells."""
+    for statement in module.source.tree.body:
+        if isinstance(statement, ast.ClassDef):
+            yield statement.name
+        elif isinstance(statement, ast.ImportFrom):
+            bound = [one.asname or one.name for one in statement.names]
+            yield from [name for name in bound if name[:1].isupper()]
 
 
 def _of_running_callers(
