@@ -46,10 +46,10 @@ from tfnanlint.api import (
     Iterator,
     Note,
     Site,
-    Value,
     evidence,
     layer_outputs,
     made_by,
+    radicands,
     repairs,
     rule,
     same,
@@ -86,9 +86,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     harmless = not x.exact and (
         zero_put_in(x, here.interpreter)
         or truth_only(x, root.point)
-        or norm_of_weight(x)
-        or is_joined_with_constant(x)
-        or evidence.is_total_of_weights(x)
+        or radicands.is_sum_off_zero(x)
     )
     if harmless or root.differentiated is Differentiated.NO:
         return
@@ -157,20 +155,6 @@ def edge(root: Site) -> bool:
     return same(*points) and all(
         isinstance(point.origin, Note) and point.origin.given for point in points
     )
-
-
-def is_joined_with_constant(x: Value) -> bool:
-    """Whether a value is a sum of squares, of which one is never 0."""
-    total = made_by(x, *traits.TOTALS)
-    return total is not None and evidence.has_constant_part(total)
-
-
-def norm_of_weight(x: Value) -> bool:
-    """Whether a value is the sum of the squares of weights that start at random: not all of them
-    come to be 0.
-    """
-    total = made_by(x, *traits.TOTALS)
-    return total is not None and evidence.random_weight(total.value("x"))
 
 
 def origin(x) -> str:

@@ -12,10 +12,15 @@ from typing import Final
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import differences, moments
-from tfnanlint.idioms.vanishing import handed_in
+from tfnanlint.idioms.vanishing import (
+    handed_in,
+    has_constant_part,
+    is_total_of_weights,
+    random_weight,
+)
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, both_orders, made_by, operands
-from tfnanlint.ops.traits import CONTRACTIONS, SQUARES
+from tfnanlint.ops.traits import CONTRACTIONS, SQUARES, TOTALS
 from tfnanlint.values.value import INF, Value
 
 _MAX_FACTORS: Final = 8  # that are looked at in one product
@@ -132,3 +137,13 @@ def is_less_ratio(root: Site) -> bool:
             factors += [plain(product.value(p)) for p in ("x", "y") if p in product.args]
     quotients = [made_by(factor, "tf.divide") for factor in factors]
     return any(quotient is not None and not quotient.value("y").is_number for quotient in quotients)
+
+
+def is_sum_off_zero(x: Value) -> bool:
+    """Whether a value is a sum of squares that training hardly brings to 0: one of them is that of
+    a constant, or they are those of weights that start at random.
+    """
+    total = made_by(x, *TOTALS)
+    if total is not None and (has_constant_part(total) or random_weight(total.value("x"))):
+        return True
+    return is_total_of_weights(x)

@@ -7,9 +7,9 @@ from typing import Final
 
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.post_guards import Masks
-from tfnanlint.idioms import divisors, moments, ratios
-from tfnanlint.ops.site import Site, made_by, same
-from tfnanlint.ops.traits import ADDITIONS
+from tfnanlint.idioms import divisors, moments, radicands, ratios
+from tfnanlint.ops.site import Site, made_by, operands, same
+from tfnanlint.ops.traits import ADDITIONS, TOTALS
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule import quotients
 from tfnanlint.rule import recipes as repairs
@@ -26,13 +26,19 @@ def may_be_of_zero(power: Site, base: Value, masks: Masks) -> bool:
     """
     if power.value("y").lo < 0:
         return divisors.sums_weights_used(power, base, masks)
+    if radicands.is_sum_off_zero(base):
+        return False
     return _is_square_of_zero(base) or ratios.is_error_of_prediction(base)
 
 
-def _is_square_of_zero(base: Value) -> bool:
-    """Whether a value is a square of what changes its sign, or of what nothing is known: 0 where
-    that is 0, and its gradient times that of the power is 0 * inf.
+def _is_square_of_zero(base: Value, depth: int = 3) -> bool:
+    """Whether a value is a square of what changes its sign, or of what nothing is known, or a sum
+    of such: 0 where that is 0, and its gradient times that of the power is 0 * inf.
     """
+    total = made_by(base, "tf.add", *TOTALS) if depth else None
+    if total is not None:
+        parts = operands(total) if total.op.name == "tf.add" else (total.value("x"),)
+        return all(_is_square_of_zero(part, depth - 1) for part in parts)
     square = moments.squared(base)
     inner = square.value("x") if square is not None else None
     return inner is not None and (not inner.known or inner.lo < 0 < inner.hi)
@@ -169,4 +175,5 @@ def _floor(exponent: float, base: Value, here: Context) -> str | None:
 
 def _beside_one(base: Value) -> bool:
     """1 - p: next to 1 no smaller number than 6e-8 occurs."""
-    return isinstance(base.origin, Site) and base.origin.op.name in ADDITIONS
+    sum_or_difference = made_by(base, *ADDITIONS)
+    return any(part.exact and part.lo != 0 for part in operands(sum_or_difference))
