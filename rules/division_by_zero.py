@@ -59,6 +59,7 @@ from tfnanlint.api import (
     Iterator,
     Site,
     Value,
+    angles,
     decides,
     densities,
     divisors,
@@ -85,7 +86,7 @@ WORDS = {
     over="TFN201 TFN202 TFN203",
     silent="MAY/ANY/TESTS MAY/NO/DOUBTFUL MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
     on="tf.divide tf.math.reciprocal tf.math.rsqrt tf.math.floordiv tf.math.floormod "
-    "tf.truncatediv tf.truncatemod tf.math.xdivy tf.image.psnr tf.clip_by_value",
+    "tf.truncatediv tf.truncatemod tf.math.xdivy tf.image.psnr tf.clip_by_value tf.atan",
     fixes="divide_no_nan floor epsilon count_floor epsilon_inside",
 )
 def check(division: Site, here: Context) -> Iterator[Finding]:
@@ -113,7 +114,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and the gradient NaN",
         certainty,
         fixes,
-        covers=[root.node for root in repairs.roots(divisor) if is_inside(root, division, here)],
+        covers=[root.node for root in repairs.roots(divisor) if here.is_inside(root, division)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
         kind=weakness_of_divisor(division, divisor, here.interpreter, here.around),
@@ -161,12 +162,6 @@ def is_doubtful(
     return unknown and shown.by_bounds and divisors.is_spread_of_whole(divisor)
 
 
-def is_inside(root: Site, division: Site, here: Context) -> bool:
-    """Whether a root stands in the text of a quotient."""
-    span = here.source.span
-    return root.source is here.source and span(root.node) in span(division.node)
-
-
 def equal_images(psnr: Site, here: Context) -> Iterator[Finding]:
     certainty = Certainty.MAY if psnr.differentiated is Differentiated.YES else Certainty.UNKNOWN
     yield here.finding(
@@ -182,15 +177,8 @@ def clipped_shares(clip: Site, here: Context) -> Iterator[Finding]:
     """x / sum(x) that is kept above 0 behind the division: who does so reckons with elements of 0,
     and a row of them is NaN before.
     """
-    floor = clip.value("clip_value_min") if clip.given("clip_value_min") else None
-    quotient = (
-        here.made_by(clip.value("x"), "tf.divide", aligned=True)
-        if floor is not None and floor.lo > 0
-        else None
-    )
+    quotient = divisors.share_clipped_above_zero(clip)
     if quotient is None or quotient.source is not here.source:
-        return
-    if not divisors.is_own_share(quotient):
         return
     if here.hidden(quotient) or here.tested(quotient, "y") or here.asserted(quotient, "y"):
         return
@@ -205,4 +193,28 @@ def clipped_shares(clip: Site, here: Context) -> Iterator[Finding]:
     )
 
 
-OTHERS = {"tf.image.psnr": equal_images, "tf.clip_by_value": clipped_shares}
+def slopes(arctangent: Site, here: Context) -> Iterator[Finding]:
+    """The angle of two sides as `atan(y / x)`, of which nothing keeps x off 0: the width and height
+    of a box that has none.
+    """
+    quotient = angles.slope_of(arctangent)
+    if quotient is None or quotient.source is not here.source:
+        return
+    side = quotient.value("y")
+    if zero_evidence(quotient, side, here) or here.hidden(quotient) or here.tested(quotient, "y"):
+        return
+    yield here.finding(
+        quotient,
+        "y",
+        "division of two sides for their angle: where the second is 0, the gradient is NaN, and "
+        "so is 0 / 0",
+        Certainty.MAY,
+        help="tf.atan2(y, x) divides by nothing: it is the same angle where x is above 0",
+    )
+
+
+OTHERS = {
+    "tf.image.psnr": equal_images,
+    "tf.clip_by_value": clipped_shares,
+    "tf.atan": slopes,
+}

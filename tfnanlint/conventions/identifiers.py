@@ -110,8 +110,8 @@ def is_object_of(parameter: str, cls: str) -> bool:
 
 
 def is_any_model(parameter: str) -> bool:
-    """Whether a parameter is named for models in general: `model`, `net`."""
-    return parameter in ("model", "net", "network")
+    """Whether a parameter is named for models in general."""
+    return parameter == "model"
 
 
 def says_safe(name: str) -> bool:

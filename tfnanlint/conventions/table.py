@@ -60,8 +60,8 @@ CONVENTIONS: Final = (
     ),
     Convention(
         identifiers.is_object_of,
-        "the parameter of a function that nothing calls is an object of the class of that name in "
-        "the file, if that is a model or layer",
+        "the parameter of a function that nothing calls is an object of the class of that name, "
+        "which its file defines or imports",
         "a training step stands beside the model that it trains, and is called from a script",
     ),
     Convention(

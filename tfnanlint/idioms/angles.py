@@ -13,6 +13,13 @@ from tfnanlint.ops.traits import CROSS_PRODUCTS, NEGATIONS, SLICES
 from tfnanlint.values.value import INF, Note, Value
 
 
+def _above_floor(x: Value) -> Value:
+    """What `tf.maximum(x, number)` keeps above a number; any other value as it is."""
+    floor = made_by(x, "tf.maximum")
+    kept = [part for part in operands(floor) if not part.is_number]
+    return kept[0] if len(kept) == 1 else x
+
+
 def is_shorter_leg(x: Value) -> bool:
     """Whether a value is where(a > c, b, a) of the sine and the cosine of one angle, |p| / h and
     |q| / h with h^2 = p^2 + q^2: at most the larger of c and sqrt(1 - c^2).
@@ -28,7 +35,7 @@ def is_shorter_leg(x: Value) -> bool:
     if first is None or second is None or not same(first[1], second[1]):
         return False
     root = made_by(first[1], "tf.sqrt", "tf.pow")
-    total = made_by(root.value("x"), "tf.add") if root is not None else None
+    total = made_by(_above_floor(root.value("x")), "tf.add") if root is not None else None
     if total is None or root.op.name == "tf.pow" and root.value("y").const != 0.5:
         return False
     squares = [moments.squared(part) for part in operands(total)]
@@ -111,3 +118,15 @@ def _vector_of(component: Value) -> Value | None:
     component = signed.value("x") if signed is not None else component
     cut = made_by(component, *SLICES)
     return cut.value(cut.op.main) if cut is not None else None
+
+
+def slope_of(arctangent: Site) -> Site | None:
+    """The quotient of two sides of which an angle is computed, `atan(y / x)`, where nothing is
+    known of the second; None where it is kept off 0, or a number.
+    """
+    quotient = made_by(arctangent.value("x"), "tf.divide", aligned=True)
+    if quotient is None or not quotient.given("y"):
+        return None
+    side = quotient.value("y")
+    is_kept = side.known or side.guarded or side.nonzero
+    return None if is_kept or side.kind == "number" else quotient

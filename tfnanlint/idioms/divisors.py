@@ -451,7 +451,16 @@ def is_raised(value: Value, depth: int = 8) -> bool:
     return any(plain(factor).guarded or is_raised(factor, depth - 1) for factor in factors)
 
 
-def is_own_share(quotient: Site) -> bool:
+def share_clipped_above_zero(clip: Site) -> Site | None:
+    """The share `x / sum(x)` that a clip keeps above 0, as it comes; None for any other."""
+    floor = clip.value("clip_value_min") if clip.given("clip_value_min") else None
+    if floor is None or floor.lo <= 0:
+        return None
+    quotient = made_by(clip.value("x"), "tf.divide", aligned=True)
+    return quotient if quotient is not None and _is_own_share(quotient) else None
+
+
+def _is_own_share(quotient: Site) -> bool:
     """Whether a quotient is `x / sum(x)`, with a sum of which nothing else is known."""
     divisor = quotient.value("y")
     if divisor.known or divisor.guarded:

@@ -181,11 +181,15 @@ def _has_two_parts(node: ast.expr | None) -> TypeGuard[ast.Subscript]:
     )
 
 
-def is_kernel_matrix(value: Value) -> bool:
-    """Whether a matrix holds the exponentials of the distances of points to each other, with
-    nothing added to its diagonal.
+def is_kernel_matrix(value: Value, depth: int = 3) -> bool:
+    """Whether a matrix holds the exponentials of the distances of points to each other, perhaps
+    times numbers of at least 0, with nothing added to its diagonal.
     """
-    kernel = exponential_of(widest(value))
+    value = widest(value)
+    scaled = both_orders(made_by(value, "tf.multiply") if depth else None)
+    if any([scale.lo >= 0 and is_kernel_matrix(part, depth - 1) for scale, part in scaled]):
+        return True
+    kernel = exponential_of(value)
     return kernel is not None and kernel.value("x").hi <= 0 and of_itself(kernel.value("x"))
 
 

@@ -604,6 +604,11 @@ class Context:
         """
         return is_numeric(value)
 
+    def is_inside(self, inner: Site, outer: Site) -> bool:
+        """Whether an op is applied in the text of another application, in this file."""
+        span = self.source.span
+        return inner.source is self.source and span(inner.node) in span(outer.node)
+
     def repeatable(self, node: ast.expr) -> bool:
         """Whether an expression can be written twice: names, attributes and constant subscripts
         only.

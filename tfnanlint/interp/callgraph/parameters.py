@@ -13,12 +13,13 @@ from typing import Final
 from tfnanlint.conventions.identifiers import is_any_model, is_object_of, namesake_of
 from tfnanlint.interp.callgraph.callers import is_idle
 from tfnanlint.interp.names import top_level
-from tfnanlint.ops.frameworks import LAYERS, MODEL_BASES, PARAMETRIZING
+from tfnanlint.ops.frameworks import MODEL_BASES, PARAMETRIZING
 from tfnanlint.ops.models.layers import Layer, Stack
 from tfnanlint.program.functions import ClassObject, Collected, Function, Instance
 from tfnanlint.program.module import Module
 from tfnanlint.program.mutation import InPlace
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, heard
+from tfnanlint.syntax.nodes import nodes_in
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, unknown
 
@@ -68,9 +69,11 @@ def _is_used(ev: Evaluator, function: Function) -> bool:
 
 
 def _class_of_its_name(ev: Evaluator, parameter: Parameter) -> ClassObject | None:
-    """The class of models or layers that a file defines or imports and that a parameter is named
-    for, or the only one of models, for a parameter that is named for any.
+    """The class that a file defines or imports and that a parameter is named for, or the only one
+    of models, for a parameter that is named for any.
     """
+    if not _is_called(parameter):
+        return None
     module, is_any = parameter.function.module, is_any_model(parameter.name)
     classes = [
         binding.value(ev).obj
@@ -78,14 +81,23 @@ def _class_of_its_name(ev: Evaluator, parameter: Parameter) -> ClassObject | Non
         if is_any or is_object_of(parameter.name, name)
         if (binding := top_level(ev, module, name)) is not None
     ]
-    bases = MODEL_BASES if is_any else (*MODEL_BASES, LAYERS)
-    models = [
+    fitting = [
         cls
         for cls in classes
         if isinstance(cls, ClassObject)
-        and any([base.startswith(bases) for base in ev.foreign_bases(cls)])
+        and (not is_any or any([base.startswith(MODEL_BASES) for base in ev.foreign_bases(cls)]))
     ]
-    return models[0] if len(models) == 1 else None
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _is_called(parameter: Parameter) -> bool:
+    """Whether a function calls what it is given for a parameter, or a method of that."""
+    for node in nodes_in(parameter.function.node):
+        called = node.func if isinstance(node, ast.Call) else None
+        called = called.value if isinstance(called, ast.Attribute) else called
+        if isinstance(called, ast.Name) and called.id == parameter.name:
+            return True
+    return False
 
 
 def _classes_bound_in(module: Module) -> Iterator[str]:
