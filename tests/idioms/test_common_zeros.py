@@ -32,6 +32,8 @@ OWN_DEVIATION = "tf.sqrt(tf.reduce_mean(tf.square(centered), axis=-1, keepdims=T
         ("tf.reduce_sum(a * b, -1)", LENGTH, True),
         ("tf.tensordot(a, b, 1)", LENGTH, True),
         ("tf.square(a)", LENGTH, True),
+        ("a", "tf.sqrt(tf.abs(2.0 * a))", True),
+        ("a", "tf.sqrt(tf.nn.relu(a))", False),
         ("tf.nn.relu(-a)", LENGTH, True),
         ("tf.where(w, a, 2.0 * a)", LENGTH, True),
         ("chosen", LENGTH, True),

@@ -14,7 +14,7 @@ from tfnanlint.ops.traits import (
     BRANCHES,
     DISPERSIONS,
     EXTREMES,
-    NORMS,
+    FLAT_AT_ZERO,
     SLICES,
     SQUARE_ROOTS,
     VANISHING_AT_ZERO,
@@ -69,7 +69,7 @@ def _zeros_of(term: Term) -> list[_Zeros]:
 
 def _holds_one(atom: Atom) -> bool:
     """Whether an atom is 0 where the term in it is."""
-    return bool(atom.terms) and (atom.op in (SUM, *SQUARE_ROOTS) or atom.op in NORMS)
+    return bool(atom.terms) and (atom.op in (SUM, *SQUARE_ROOTS) or atom.op in FLAT_AT_ZERO)
 
 
 class _Zeros:
