@@ -11,13 +11,10 @@ from typing import Final
 
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import (
-    BRANCHES,
     DISPERSIONS,
     EXTREMES,
     FLAT_AT_ZERO,
-    SLICES,
     SQUARE_ROOTS,
-    VANISHING_AT_ZERO,
 )
 from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_at, terms_of
 from tfnanlint.terms.term import (
@@ -34,7 +31,7 @@ from tfnanlint.terms.term import (
     of_atom,
     scaled,
 )
-from tfnanlint.values.value import Value
+from tfnanlint.values.value import NUMERIC_KINDS, Value
 
 _LINEAR: Final = (MEAN, TOTAL, PLACED, SUM)
 _PICKS: Final = frozenset((MEAN, *EXTREMES))  # of equal elements these give one
@@ -102,11 +99,26 @@ class _Zeros:
         inner = [self.vanishes(term, depth - 1) for term in atom.terms]
         if atom.op == DOT:
             return any(inner)
-        if atom.op in BRANCHES:
-            return len(inner) == 3 and all(inner[1:])
-        if atom.op in _LINEAR or atom.op in SLICES or atom.op in VANISHING_AT_ZERO:
+        if atom.op in _LINEAR:
             return bool(inner) and inner[0]
-        return False
+        return atom.site is not None and self._gives_zero(atom.site, depth - 1)
+
+    def _gives_zero(self, site: Site, depth: int) -> bool:
+        """Whether an op gives 0 for what it is given there."""
+        if not site.op.pure:
+            return False
+        values = {param: site.value(param) for param in site.args}
+        zeros = [
+            param
+            for param, value in values.items()
+            if value.kind in NUMERIC_KINDS
+            and all([self.vanishes(term, depth) for term in terms_of(value)])
+        ]
+        values.update(
+            {param: values[param].but(lo=0.0, hi=0.0, nan=False, inf=False) for param in zeros}
+        )
+        result = Site.of_values(site.op, values).give() if zeros else None
+        return result is not None and result.lo == result.hi == 0 and not result.nan
 
     def _is_level(self, spread: Atom) -> bool:
         """Whether a deviation is that of what is the same in all elements."""
