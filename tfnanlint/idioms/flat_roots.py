@@ -13,21 +13,16 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tfnanlint.guards.post_guards import plain
+from tfnanlint.idioms.common_zeros import are_zero_together
 from tfnanlint.interp.engine import Engine
-from tfnanlint.ops.provenance import widest
-from tfnanlint.ops.site import Site, made_by, operands, part_of, same
+from tfnanlint.ops.site import Site
 from tfnanlint.ops.traits import (
     ADDITIONS,
-    DIFFERENCE_SQUARES,
-    DISPERSIONS,
     FLAT_AT_ZERO,
     LINEAR,
     LINEAR_AT_ZERO,
     QUOTIENTS,
     SMOOTH_CURVES,
-    SQUARES,
-    TOTALS,
     VANISHING_AT_ZERO,
 )
 from tfnanlint.program.scope import Point, Scope
@@ -57,7 +52,6 @@ class _Flatness:
         self._interpreter = interpreter
         self._scope: Scope = root.point.scope
         self._root = root
-        self._zeros = _zero_with(root)
         self._endings: Endings = endings_of(self._scope, self._scope.module)
 
     def holds(self) -> bool:
@@ -138,86 +132,9 @@ class _Flatness:
             return param == "x"
         return name not in SMOOTH_CURVES or name in VANISHING_AT_ZERO
 
-    def _vanishes(self, value: Value, depth: int = _MAX_DEPTH) -> bool:
+    def _vanishes(self, value: Value) -> bool:
         """Whether a value is 0 wherever the root is; the weight of a term may be 0 anywhere."""
-        if value.lo == value.hi == 0 or any(same(value, zero) for zero in self._zeros):
-            return True
-        site = widest(plain(value)).origin
-        if not isinstance(site, Site) or depth == 0:
-            return False
-        name = site.op.name
-        if name == "tf.multiply":
-            return any(self._vanishes(part, depth - 1) for part in operands(site))
-        if name in ADDITIONS:
-            if self._is_difference(site):
-                return True
-            return all(self._vanishes(part, depth - 1) for part in operands(site))
-        if name in QUOTIENTS and (name != "tf.divide" or not site.value("y").zero):
-            return self._vanishes(site.value("x"), depth - 1)
-        if name == "tf.pow" and site.value("y").lo <= 0:
-            return False
-        if name == "tf.pow" or name in VANISHING_AT_ZERO and name != "tf.concat":
-            return self._vanishes(site.value(site.op.main or "x"), depth - 1)
-        return False
-
-    def _is_difference(self, site: Site) -> bool:
-        """Whether a difference is of the two values whose difference a root is the length of, or
-        of the elements and the mean about which a root is the deviation.
-        """
-        if site.op.name != "tf.subtract":
-            return False
-        x, y = site.value("x"), site.value("y")
-        for zero in self._zeros:
-            apart = made_by(zero, "tf.subtract", *DIFFERENCE_SQUARES)
-            if apart is not None and all(
-                any(same(part, end) for part in operands(apart)) for end in (x, y)
-            ):
-                return True
-        return any(same(x, elements) and _is_mean_of(y, elements) for elements in self._scattered())
-
-    def _scattered(self) -> list[Value]:
-        """The values of which the root is the deviation."""
-        spreads = [self._root] if self._root.op.name in DISPERSIONS else []
-        for zero in self._zeros:
-            spread = made_by(zero, *DISPERSIONS) or part_of(zero, 1, "tf.nn.moments")
-            spreads += [spread] if spread is not None else []
-        return [spread.value(spread.op.main or "x") for spread in spreads]
-
-
-def _zero_with(root: Site) -> list[Value]:
-    """The values that are 0 wherever a root is: what it gives, and what it is the root of, down to
-    the vector whose length it is.
-    """
-    zeros = [root.result] if root.result is not None else []
-    if root.op.name in DISPERSIONS:
-        return zeros
-    queue = [root.value(root.op.main or "x")]
-    while queue and len(zeros) < _MAX_DEPTH * 2:
-        value = queue.pop()
-        zeros.append(value)
-        site = widest(plain(value)).origin
-        if not isinstance(site, Site):
-            continue
-        main = site.value(site.op.main) if site.op.main else None
-        if site.op.name in TOTALS and main is not None and main.lo >= 0:
-            queue.append(main)
-        elif site.op.name in SQUARES and (site.op.name != "tf.multiply" or _is_square(site)):
-            queue.append(site.value("x"))
-        elif site.op.name == "tf.abs":
-            queue.append(site.value("x"))
-        elif site.op.name == "tf.add" and all(part.lo >= 0 for part in operands(site)):
-            queue += [site.value("x"), site.value("y")]
-    return zeros
-
-
-def _is_square(product: Site) -> bool:
-    return same(product.value("x"), product.value("y"))
-
-
-def _is_mean_of(value: Value, elements: Value) -> bool:
-    """Whether a value is the mean of some elements."""
-    mean = made_by(value, "tf.reduce_mean") or part_of(value, 0, "tf.nn.moments")
-    return mean is not None and same(mean.value(mean.op.main or "x"), elements)
+        return are_zero_together(value, self._root)
 
 
 def _param_of(site: Site | None, node: ast.AST) -> str:

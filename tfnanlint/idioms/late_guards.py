@@ -13,6 +13,7 @@ from typing import Final
 
 from tfnanlint.conventions.identifiers import is_return
 from tfnanlint.diagnostics.findings import Certainty, Differentiated
+from tfnanlint.idioms.common_zeros import are_zero_together
 from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.trained_weights import weakness_of_product
 from tfnanlint.idioms.vanishing import random_weight
@@ -20,14 +21,13 @@ from tfnanlint.ops.site import Site, both_orders, made_by, operands
 from tfnanlint.ops.traits import NORMS, QUOTIENTS, ROOTS, SQUARE_ROOTS, SQUARES, TOTALS
 from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.values.evaluator import Evaluator
-from tfnanlint.values.value import Note, Value
+from tfnanlint.values.value import Value
 
 Around = Callable[[ast.AST], list[ast.AST]]  # what stands around a node, innermost first
 
 _QUOTIENT_NAMES: Final = ("divide", "truediv", "div", "divide_no_nan", "div_no_nan")
 _OTHER_OPERAND: Final = (("x", "y"), ("y", "x"))
 _SMALL: Final = 0.1  # a constant below this beside a root is a guard, not a term
-_DEPTH: Final = 6
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ def _in_divisor(quotient: Site) -> LateGuard | None:
     roots = _roots_in_sum(total) if isinstance(total, Site) else []
     if not roots:
         return None
-    only_xla = all(vanishes_with_root(quotient.value("x"), root) for root in roots)
+    only_xla = all(are_zero_together(quotient.value("x"), root) for root in roots)
     return LateGuard(roots, quotient.args["y"], only_xla)
 
 
@@ -190,24 +190,6 @@ def is_used_only_at(root: Site, site: Site, around: Around) -> bool:
         return False
     nodes = ast.walk(root.point.scope.node)
     return len([node for node in nodes if isinstance(node, ast.Name) and node.id == name]) == 2
-
-
-def vanishes_with_root(numerator: Value, root: Site) -> bool:
-    """Whether a numerator is made from what is under a root, so that both are 0 together."""
-    under = _made_from(root.value(root.op.main), _DEPTH)
-    return any(token in under for token in _made_from(numerator, _DEPTH))
-
-
-def _made_from(value: Value, depth: int) -> set[int]:
-    """The identities of the values that a value is made from."""
-    tokens = set() if value.exact else {value.token}
-    origin = value.origin
-    # the mean and the variance of tf.nn.moments
-    site = origin.parent if isinstance(origin, Note) and origin.index is not None else origin
-    if isinstance(site, Site) and depth:
-        for param in site.args:
-            tokens |= _made_from(site.value(param), depth - 1)
-    return tokens
 
 
 # Whether the root can be at 0

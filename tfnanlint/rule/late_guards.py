@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from tfnanlint.diagnostics.findings import Claim, Fix
+from tfnanlint.idioms.common_zeros import are_zero_together
 from tfnanlint.idioms.late_guards import (
     LateGuard,
     guarded_root,
     is_small_constant,
-    vanishes_with_root,
 )
 from tfnanlint.ops.site import Site, made_by
 from tfnanlint.ops.traits import FLOORS, QUOTIENTS
@@ -28,7 +28,7 @@ def _forms(here: Context, site: Site, guard: LateGuard) -> list[Fix]:
     alone = guard.roots[0] if len(guard.roots) == 1 else None
     normalized = _normalized(here, site, alone) if alone is not None else []
     if site.op.name == "tf.math.divide_no_nan":
-        if not vanishes_with_root(site.value("x"), guard.roots[0]):
+        if not are_zero_together(site.value("x"), guard.roots[0]):
             return normalized  # a floor would turn a quotient that is 0 into a huge one
     moved = _moved_inside(here, site, guard)
     if not moved and alone is not None:

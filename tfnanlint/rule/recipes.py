@@ -16,10 +16,10 @@ from tfnanlint.diagnostics.findings import EPSILON, Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.chance_zeros import REASONS, chance, vector_of
+from tfnanlint.idioms.common_zeros import are_zero_together
 from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.divisors import divides_by
 from tfnanlint.idioms.labels import truth_only
-from tfnanlint.idioms.late_guards import vanishes_with_root
 from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import Probability, logged
 from tfnanlint.idioms.quantities import factors
@@ -574,7 +574,7 @@ def _divides_to_zero(here: Context, root: Site) -> bool:
     return any(
         division.op.name == "tf.math.divide_no_nan"
         and divides_by(division, root)
-        and not vanishes_with_root(division.value("x"), root)
+        and not are_zero_together(division.value("x"), root)
         for division in here.applications(rows)
     )
 
