@@ -69,15 +69,6 @@ class Precision:
             for text, call in self.policies(ev, setter):
                 yield text, call, setter
 
-    def may_set_policy(self, module: Module) -> bool:
-        """Whether a file, or else the program that imports it, may make Keras use a dtype or policy
-        everywhere; nothing is computed.
-        """
-        text = module.source.text
-        if "set_" in text and any([f"{name}(" in text for name in POLICY_SETTERS]):
-            return True
-        return module.project is not None and bool(module.project.half_setters(module.source.path))
-
     def policy_of_program(self, ev: Evaluator, module: Module) -> str:
         """The first of the dtypes and policies that `policies_of_program` gives, "" where it gives
         none.
