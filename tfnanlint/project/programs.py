@@ -68,9 +68,11 @@ _QUOTED: Final = rb"['\"](?:[\w./:]*[./:])?%s(?:\.py)?['\"]"
 _SCRIPT: Final = re.compile(
     rb"""^(?:(?:if|try|for|while|with|async)\b|[\w.'"[({][\w.'"\[\](){}, -]*\()""", re.M
 )
-# A statement that may import a module, by the text of a file.
+# A statement that may import a module, by the text of a file: patterns that begin with a word.
 _IMPORTING: Final = (
-    rb"\b(?:import|from)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b|\bimport\s*\([^)]*\b%(stem)s\b"
+    rb"import(?<!\wimport)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b",
+    rb"from(?<!\wfrom)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b",
+    rb"import(?<!\wimport)\s*\([^)]*\b%(stem)s\b",
 )
 
 _Words = tuple[str, ...]
@@ -168,11 +170,11 @@ class Program:
         paths = self._importing.get(stem)
         if paths is None:
             plain = _bytes_of(stem)
-            named = re.compile(_IMPORTING % {b"stem": re.escape(plain)})
+            named = [re.compile(one % {b"stem": re.escape(plain)}) for one in _IMPORTING]
             paths = self._importing[stem] = [
                 path
                 for path, data in self.texts.items()
-                if plain in data and named.search(data) is not None
+                if plain in data and any([one.search(data) for one in named])
             ]
         return paths
 
