@@ -89,10 +89,8 @@ def masked_data(choice: Site) -> Value | None:
     """What a mask asks for NaN that the values behind it are computed from, as `y` in
     `tf.where(tf.math.is_nan(y), 0.0, (y - p) ** 2)`; None for anything else.
     """
-    if not _may_mask(choice):
-        return None
     for condition, kept in _PAIRS:  # what is kept is computed only where a condition asks for NaN
-        if not choice.given(condition) or not choice.given(kept):
+        if not choice.given(kept) or not _may_test(choice, condition):
             continue
         data = asked_for_nan(choice.value(condition))
         if data is None:
@@ -102,16 +100,9 @@ def masked_data(choice: Site) -> Value | None:
     return None
 
 
-def _may_mask(choice: Site) -> bool:
-    """Whether a mask may be a test for NaN, as far as the text tells."""
-    engine = choice.interpreter
-    if choice.op.name == "ops.nan_to_num":
+def _may_test(choice: Site, param: str) -> bool:
+    """Whether a parameter may be given a test for NaN, as far as the text tells."""
+    if not choice.given(param):
         return False
-    params = ("x", "y") if choice.op.name == "tf.multiply" else ("condition", "mask", "indices")
-    return engine is None or any(
-        [
-            may_stem(engine, choice, param, _MAY_TEST, _BETWEEN)
-            for param in params
-            if choice.given(param)
-        ]
-    )
+    engine = choice.interpreter
+    return engine is None or may_stem(engine, choice, param, _MAY_TEST, _BETWEEN)
