@@ -93,7 +93,7 @@ def _is_negated(engine: Evaluator, node: ast.expr, point: Point, depth: int) -> 
     maker = engine.maker(node, point)
     if maker is None or maker.name not in FACTORS:
         return maker is not None and maker.name in NEGATIONS
-    factors = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+    factors = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])
     return any([_is_negated(engine, one, point, depth) for one in factors])
 
 

@@ -5,7 +5,7 @@ values, for it evaluates none.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfnanlint.interp.callgraph.parameters import MAX_CALLERS, handed_over
 from tfnanlint.ops.frameworks import CALL_METHODS, PARAMETRIZING
@@ -27,9 +27,7 @@ from tfnanlint.program.scope import (
     unrefined,
 )
 from tfnanlint.syntax.access_paths import leaf, path_of, root_of
-
-if TYPE_CHECKING:
-    from tfnanlint.interp.engine import Engine
+from tfnanlint.values.evaluator import Evaluator
 
 _DEPTH = 12  # expressions and names inside of each other; below may stand anything
 _OF_TENSORS = frozenset(("shape", "dtype"))
@@ -38,7 +36,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def may_stem(
-    interpreter: Engine,
+    interpreter: Evaluator,
     site: Site,
     param: str,
     names: frozenset[str],
@@ -59,7 +57,9 @@ def may_stem(
 class Stems:
     """One search behind an expression."""
 
-    def __init__(self, interpreter: Engine, names: frozenset[str], through: frozenset[str] | None):
+    def __init__(
+        self, interpreter: Evaluator, names: frozenset[str], through: frozenset[str] | None
+    ):
         self.interpreter = interpreter
         self.names = names
         self.through = through
