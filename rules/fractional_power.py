@@ -170,6 +170,8 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
     product = here.site(outer, power.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
     if product is None or product.op.name != "tf.multiply" or product.args["x"] is not power.node:
         return
+    if not product.may_be_made_by("y", "tf.pow"):
+        return
     second = here.made_by(product.value("y"), "tf.pow", aligned=True)
     if second is None or not any([site.value("x").zero for site in (power, second)]):
         return
