@@ -71,11 +71,13 @@ def check(exp: Site, here: Context) -> Iterator[Finding]:
     limit = largest(exp)  # it takes the base of a power
     if limit is None or x.hi <= limit:
         return
-    if not x.known and x.hi == INF or here.hidden(exp):
+    if not x.known and x.hi == INF:
         return
     even = exp.op.name == "tf.cosh"
     certainty = Certainty.MUST if x.lo > limit or even and x.hi < -limit else Certainty.MAY
     if certainty is Certainty.MAY and (shifted_by_maximum(x) or on_a_grid(x)):
+        return
+    if here.hidden(exp):
         return
     yield here.finding(
         exp,

@@ -86,8 +86,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     exponent = float(power.const("y"))
     if exponent == 0 or where.holds(base) or base.guarded:
         return
-    is_signed = base.lo < 0 if base.known else linear(base) and is_trained(power)
-    below = not exponent.is_integer() and is_signed
+    below = not exponent.is_integer() and may_be_negative(power, base)
     at_zero = (
         exponent < 1
         and base.zero
@@ -119,6 +118,11 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
     )
 
 
+def may_be_negative(power: Site, base: Value) -> bool:
+    """Whether a base is seen to reach numbers below 0, or weights that are trained give it."""
+    return base.lo < 0 if base.known else linear(base) and is_trained(power)
+
+
 def is_trained(power: Site) -> bool:
     return power.differentiated is Differentiated.YES
 
@@ -135,19 +139,19 @@ def by_weight(power: Site, here: Context) -> Iterator[Finding]:
     """A base that can be 0 to the power of a weight, which training may take below 1, or a base
     below 0 to one that training takes off a whole number.
     """
-    base, exponent = power.value("x"), power.value("y")
+    exponent = power.value("y")
+    if not differences.may_be_trained_below_one(exponent):
+        return
+    base = power.value("x")
     if not here.numeric(base) or base.kind == "number" or not base.zero:
         return
-    if power.differentiated is Differentiated.NO or here.hidden(power):
-        return
     if base.lo < 0:
-        is_wrong = base.known and is_trained(power) and differences.is_weight(exponent)
+        is_wrong = base.known and differences.is_weight(exponent) and is_trained(power)
         effect = "below 0 the result is NaN as soon as the exponent is no whole number"
     else:
-        is_wrong = exponent.lo < 1 and differences.may_be_trained_below_one(exponent)
-        is_wrong = is_wrong and evidence.shows_zero(base)
+        is_wrong = exponent.lo < 1 and evidence.shows_zero(base)
         effect = "when the exponent falls below 1, the gradient is Inf at 0"
-    if is_wrong:
+    if is_wrong and power.differentiated is not Differentiated.NO and not here.hidden(power):
         yield here.finding(
             power,
             "x",
@@ -166,7 +170,7 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
     product = here.site(outer, power.point) if isinstance(outer, (ast.BinOp, ast.Call)) else None
     if product is None or product.op.name != "tf.multiply" or product.args["x"] is not power.node:
         return
-    if power.differentiated is Differentiated.NO:
+    if not product.may_be_made_by("y", "tf.pow"):
         return
     second = here.made_by(product.value("y"), "tf.pow", aligned=True)
     if second is None or not any([site.value("x").zero for site in (power, second)]):
@@ -174,6 +178,8 @@ def of_bernoulli(power: Site, here: Context) -> Iterator[Finding]:
     if not power.value("x").nonnegative or not second.value("x").nonnegative:
         return
     if not all([differences.are_complements(power.value(p), second.value(p)) for p in ("x", "y")]):
+        return
+    if power.differentiated is Differentiated.NO:
         return
     yield here.finding(
         power,

@@ -77,13 +77,19 @@ OF_LABELS = (
     "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave these elements out of the mean"
 )
 
+# These mask in files only that may test for NaN; `divide_no_nan` is no test.
+MASKED_WITH_TEST = " ".join(
+    f"{op}:{test}"
+    for op in ("tf.boolean_mask", "tf.multiply", "tf.gather", "tf.gather_nd")
+    for test in ("is_nan", "isnan", "IsNan", "not_nan", "non_nan", "nan_", "finite", "Finite")
+)
+
 
 @rule(
     "TFN205",
     "nan-masked-after",
     on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply tf.gather tf.gather_nd",
-    needs="where switch nan_to_num tf.boolean_mask:nan tf.boolean_mask:finite tf.multiply:nan "
-    "tf.multiply:finite tf.gather:nan tf.gather:finite tf.gather_nd:nan tf.gather_nd:finite",
+    needs=f"where switch nan_to_num {MASKED_WITH_TEST}",
     fixes="divide_no_nan mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ https://github.com/tensorflow/tensorflow/issues/38457
 
 from __future__ import annotations
 
-from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, rule
+from tfnanlint.api import Certainty, Claim, Context, Finding, Iterator, Site, rule, texts
 
 HALF = ("mixed_float16", "float16")
 ACTIVATIONS = {
@@ -43,6 +43,8 @@ SHOWN = {"softmax": "0 for logits 18 below the largest", "sigmoid": "1 from 8 on
 
 @rule("TFN602", "softmax-not-float32", on="file", words="float16", fixes="float32")
 def check(module: object, here: Context) -> Iterator[Finding]:
+    if here.policy() not in HALF and not texts.may_ask_for_half(here.source.text):
+        return  # no layer computes in float16
     for site in here.output_layers():
         yield from judged(site, here)
 

@@ -60,7 +60,7 @@ from tfnanlint.api import (
     fixes="mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:
-    masked_sites = here.masks.behind(choice)
+    masked_sites = [masked for masked in here.masks.behind(choice) if may_spoil(masked, here)]
     if (
         not masked_sites
         or any(nothing(choice, param) for param in ("x", "y"))
@@ -68,16 +68,16 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
     ):
         return
     for masked in masked_sites:
-        if (
-            masked.cut
-            or masked.site.gradient(as_of=choice) is Differentiated.NO
-            or not here.numeric(masked.site.value(masked.param))
-            or promised(masked, here)
-            or of_labels(masked.site)
-            or hidden_before(masked, here)
-        ):
-            continue
-        yield finding(masked, here)
+        is_taken = masked.site.gradient(as_of=choice) is not Differentiated.NO
+        if is_taken and not hidden_before(masked, here):
+            yield finding(masked, here)
+
+
+def may_spoil(masked: Masked, here: Context) -> bool:
+    """Whether the gradient of what a choice hides may be NaN, if one is taken."""
+    if masked.cut or of_labels(masked.site):
+        return False
+    return here.numeric(masked.site.value(masked.param)) and not promised(masked, here)
 
 
 def hidden_before(masked: Masked, here: Context) -> bool:

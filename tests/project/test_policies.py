@@ -25,7 +25,7 @@ def judged(folder, **texts):
     engine = Engine()
     dtype = engine.dtype_of(next(iter(module.classes.values())))
     names = {other.source.path.rpartition("/")[2] for other in project.modules.values()}
-    return dtype, names, engine.may_set_policy(module)
+    return dtype, names
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def judged(folder, **texts):
     ],
 )
 def test_only_what_may_set_a_policy_is_read(folder, texts, dtype, read):
-    assert judged(folder, net=NET, **texts) == (dtype, read, True)
+    assert judged(folder, net=NET, **texts) == (dtype, read)
 
 
 def test_without_a_policy_nothing_is_read(folder):
-    assert judged(folder, net=NET, a="import net\n") == ("", {"net.py"}, False)
+    assert judged(folder, net=NET, a="import net\n") == ("", {"net.py"})
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_the_program_is_asked_once_and_not_for_each_fix(monkeypatch, tmp_path):
     assert len(asked) == 1
 
 
-def test_the_policy_of_a_program_is_looked_for_only_where_it_can_matter(tmp_path, monkeypatch):
+def test_the_policy_of_a_program_is_read_from_the_first_file_that_sets_it(tmp_path, monkeypatch):
     """Each file that sets it costs to be read; tests/project/test_policies.py has what it tells."""
     (tmp_path / "pyproject.toml").write_text("")
     for number in range(3):
@@ -161,6 +161,21 @@ def test_the_policy_of_a_program_is_looked_for_only_where_it_can_matter(tmp_path
     known = {rule.code: rule for rule in load()}
     policy = Policy(rules=load(), certainty=None, idle=False, unsafe_fixes=True, known=known)
     check_source(Source(str(tmp_path / "layers.py"), ENTROPY), policy)
-    assert not asked
+    assert {path.rpartition("/")[2] for path in asked} == {"layers.py", "train0.py"}
     # no program is asked for what stands in the name of no policy
     assert not analysis.File._policy_holds(object(), ("softmax", ".half"))
+
+
+@pytest.mark.parametrize("dtype, runs", [("float16", True), ("bfloat16", False)])
+def test_a_rule_for_a_dtype_runs_where_the_program_sets_that_one(
+    tmp_path, monkeypatch, dtype, runs
+):
+    (tmp_path / "train.py").write_text(
+        f"import tensorflow as tf\nimport layers\n{SETS.replace('float16', dtype)}\n{FITS}"
+    )
+    (tmp_path / "layers.py").write_text(ENTROPY)
+    ran: list[str] = []
+    monkeypatch.setattr(analysis.File, "run", lambda self, rule, *_: ran.append(rule.code) or [])
+    source = Source(str(tmp_path / "layers.py"), ENTROPY)
+    analysis.Analysis(source, load()).close()
+    assert ("TFN602" in ran) == runs

@@ -41,6 +41,8 @@ _SCALED_LOSS: Final = (
 )
 _LARGE: Final = r"\d(?:[eE]\+?\d|(?<!\w\d)\d{4,})"
 _NAMED_LARGE: Final = rf"(\w+)(?:\s*:\s*\w+)?\s*=\s*[-\d.]*{_LARGE}"
+# but for the other dtypes of TensorFlow and NumPy
+_DTYPE_GIVEN: Final = r"\bdtype['\"]?\s*[=:](?!=)\s*(?!(?:tf|np)\.(?!float16\b))"
 _SINGULAR: Final = r"log|sqrt|/|divide|reciprocal|cos|sin|tanh|ndtri|erfinv|pow|\*\*"
 _EMPTINESS: Final = r"size|shape|any|count|len|num|empty|sum|rank|> *0|>= *1|!= *0"
 _DIVISION: Final = r"/|div"
@@ -134,6 +136,11 @@ def may_be_singular(line: str) -> bool:
 def writes_large_number(line: str) -> bool:
     """Whether a line holds a number that float16 may be too small for: `1e5`, `65536`."""
     return re.search(_LARGE, line) is not None
+
+
+def may_ask_for_half(text: str) -> bool:
+    """Whether a file may ask for float16 by a keyword or key: `dtype="float16"`, `dtype=dtype`."""
+    return re.search(_DTYPE_GIVEN, text) is not None
 
 
 def names_of_large_numbers(line: str) -> list[str]:

@@ -77,7 +77,7 @@ def loads_uncalled(module: Module, name: str) -> bool:
     """Whether a file loads a name that it imports, or an attribute of that name, and does not call
     it, or gives it another name.
     """
-    nodes = nodes_in(module.source.tree) if name in module.source.names else ()
+    nodes = nodes_in(module.source.tree) if module.source.rows_using(name) else ()
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     imports = [node for node in nodes if isinstance(node, ast.alias) and node.name == name]
     return any([node.asname for node in imports]) or any(
@@ -109,4 +109,5 @@ def _is_taker(targets: list[Function]) -> bool:
 
 
 def _names_taker(module: Module) -> bool:
-    return not module.source.names.isdisjoint(takers_of_gradients(module.source.text))
+    takers = takers_of_gradients(module.source.text)
+    return bool(takers) and not module.source.names.isdisjoint(takers)

@@ -11,19 +11,22 @@ from typing import Final
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
-    BOOLEAN_MASKS,
     CASTS,
     EQUALITIES,
     FINITE_TESTS,
     LOGICAL,
     MASK_ARITHMETIC,
+    MASKINGS,
     NAN_REPLACING,
 )
 from tfnanlint.terms.build import term_of, terms_of
 from tfnanlint.terms.term import SYMBOL, Atom, Term
+from tfnanlint.uses.producers import may_stem
 from tfnanlint.values.value import Value
 
 _TESTS: Final = (*FINITE_TESTS, *EQUALITIES)
+_MAY_TEST: Final = frozenset(_TESTS)
+_BETWEEN: Final = frozenset((*LOGICAL, *MASK_ARITHMETIC, *MASKINGS, *CASTS))
 _DEPTH: Final = 8
 # The conditions of a choice, mask or product, each with what it lets through.
 _PAIRS: Final = (
@@ -40,8 +43,7 @@ def asked_for_nan(condition: Value, depth: int = _DEPTH) -> Value | None:
     """What a condition, a mask that was cast from one, or the indices of where it holds, asks
     whether it is NaN, or None.
     """
-    kinds = (*_TESTS, *LOGICAL, *MASK_ARITHMETIC, *CASTS, "tf.where")
-    site = made_by(condition, *kinds) if depth else None
+    site = made_by(condition, *_TESTS, *_BETWEEN) if depth else None
     if site is None or site.op.name == "tf.where" and site.given("x"):
         return None
     if site.op.name not in _TESTS:
@@ -87,10 +89,8 @@ def masked_data(choice: Site) -> Value | None:
     """What a mask asks for NaN that the values behind it are computed from, as `y` in
     `tf.where(tf.math.is_nan(y), 0.0, (y - p) ** 2)`; None for anything else.
     """
-    if not _may_mask(choice):
-        return None
     for condition, kept in _PAIRS:  # what is kept is computed only where a condition asks for NaN
-        if not choice.given(condition) or not choice.given(kept):
+        if not choice.given(kept) or not _may_test(choice, condition):
             continue
         data = asked_for_nan(choice.value(condition))
         if data is None:
@@ -100,11 +100,9 @@ def masked_data(choice: Site) -> Value | None:
     return None
 
 
-def _may_mask(choice: Site) -> bool:
-    """Whether a mask may be a test for NaN, as far as the text tells."""
-    if choice.op.name == "tf.multiply":
-        return any(choice.may_be_made_by(param, *BOOLEAN_MASKS) for param in ("x", "y"))
-    if choice.op.name == "ops.nan_to_num":
+def _may_test(choice: Site, param: str) -> bool:
+    """Whether a parameter may be given a test for NaN, as far as the text tells."""
+    if not choice.given(param):
         return False
-    param = next((one for one in ("condition", "mask", "indices") if choice.given(one)), "")
-    return bool(param) and choice.may_be_made_by(param, *BOOLEAN_MASKS, "tf.where")
+    engine = choice.interpreter
+    return engine is None or may_stem(engine, choice, param, _MAY_TEST, _BETWEEN)

@@ -21,9 +21,10 @@ from tfnanlint.ops.traits import (
     TOTALS,
     WINDOW_SUMS,
 )
-from tfnanlint.program.scope import Parameter, unrefined
+from tfnanlint.program.scope import Assigned, Parameter, Point, unrefined
 from tfnanlint.terms.build import MEAN, TOTAL, terms_at, terms_of
 from tfnanlint.terms.term import Atom, Monomial, Term, factored
+from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import NO_CONSTANT, Value
 
 # What a part of such a difference may end with; asked before anything is computed.
@@ -36,7 +37,7 @@ _ENDS: Final = (
     *NEGATIONS,
     *WINDOW_SUMS,
 )
-_NEGATING: Final = (*NEGATIONS, *FACTORS)
+_NAMES: Final = 4  # that stand for one another
 _CLOSE: Final = 1e-6
 
 
@@ -73,11 +74,27 @@ def variance_of(difference: Site) -> Variance | None:
 
 
 def _takes_away(addition: Site) -> bool:
-    """Whether an operand of a sum may be negated or a multiple: `s + (-1.0) * m * m`."""
-    makers = [addition.maker(param) for param in ("x", "y")]
-    return any([maker is not None and maker.name in _NEGATING for maker in makers]) or any(
-        [isinstance(node, ast.UnaryOp) for node in addition.args.values()]
-    )
+    """Whether the text negates an operand of a sum, or a factor of one: `s + (-1.0) * m * m`."""
+    engine, point = addition.interpreter, addition.point
+    if engine is None or point is None:
+        return True
+    return any([_is_negated(engine, node, point, _NAMES) for node in addition.args.values()])
+
+
+def _is_negated(engine: Evaluator, node: ast.expr, point: Point, depth: int) -> bool:
+    """Whether the text negates an expression or one of its factors; names are followed."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub)
+    if isinstance(node, ast.Name):
+        binding = unrefined(point.lookup(node.id)) if depth else None
+        return isinstance(binding, Assigned) and _is_negated(
+            engine, binding.node, binding.point, depth - 1
+        )
+    maker = engine.maker(node, point)
+    if maker is None or maker.name not in FACTORS:
+        return maker is not None and maker.name in NEGATIONS
+    factors = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])
+    return any([_is_negated(engine, one, point, depth) for one in factors])
 
 
 def _says_nothing(difference: Site) -> bool:

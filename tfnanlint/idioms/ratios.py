@@ -8,7 +8,7 @@ from tfnanlint.idioms.differences import are_complements
 from tfnanlint.ops.provenance import widest
 from tfnanlint.ops.site import Site, complemented, made_by, operands, same
 from tfnanlint.ops.traits import DISPERSIONS, SQUARE_ROOTS, SUMS
-from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_at
+from tfnanlint.terms.build import DOT, MEAN, TOTAL, terms_at, terms_of
 from tfnanlint.terms.term import SUM, Atom, Monomial, Term
 from tfnanlint.values.value import Value
 
@@ -17,12 +17,24 @@ def is_cosine(division: Site) -> bool:
     """Whether a quotient is sum(a b) / sqrt(sum(a^2) sum(b^2)), with one root or two, with sums or
     with products of vectors.
     """
-    return any([_cosine(term) for term in terms_at(division)])
+    has_root = any([e == 0.5 or atom.bare.op in SQUARE_ROOTS for atom, e in _divisors(division)])
+    return has_root and any([_cosine(term) for term in terms_at(division)])
 
 
 def is_variation(division: Site) -> bool:
     """Whether a quotient is the variance or deviation of elements by their mean."""
-    return any([_variation(term) for term in terms_at(division)])
+    has_mean = any([atom.bare.op == MEAN for atom, _ in _divisors(division)])
+    return has_mean and any([_variation(term) for term in terms_at(division)])
+
+
+def _divisors(division: Site) -> list[tuple[Atom, float]]:
+    """The factors of a divisor with their exponents: asked before the dividend is computed."""
+    return [
+        factor
+        for term in terms_of(division.value("y"))
+        for monomial in term.parts
+        for factor in monomial.factors
+    ]
 
 
 def is_error_of_prediction(error: Value) -> bool:

@@ -530,9 +530,6 @@ class Engine(Evaluator):
     def policy_of_program(self, module: Module) -> str:
         return self.precision.policy_of_program(self, module)
 
-    def may_set_policy(self, module: Module) -> bool:
-        return self.precision.may_set_policy(module)
-
     def dtype_of(self, cls: ClassObject) -> str | None:
         return self.precision.dtype_of(self, cls)
 

@@ -32,6 +32,7 @@ class Precision:
         self._policies: dict[Module, list[tuple[str, ast.Call]]] = {}
         self._class_dtypes: dict[ClassObject, str | None] = {}
         self._program_dtypes: dict[Module, str | None] = {}
+        self._program_policies: dict[Module, str] = {}
 
     def policies(self, ev: Evaluator, module: Module) -> list[tuple[str, ast.Call]]:
         """The dtypes and policies that a file makes Keras use everywhere (`mixed_float16`), with
@@ -69,19 +70,15 @@ class Precision:
             for text, call in self.policies(ev, setter):
                 yield text, call, setter
 
-    def may_set_policy(self, module: Module) -> bool:
-        """Whether a file, or else the program that imports it, may make Keras use a dtype or policy
-        everywhere; nothing is computed.
-        """
-        text = module.source.text
-        if "set_" in text and any([f"{name}(" in text for name in POLICY_SETTERS]):
-            return True
-        return module.project is not None and bool(module.project.half_setters(module.source.path))
-
     def policy_of_program(self, ev: Evaluator, module: Module) -> str:
         """The first of the dtypes and policies that `policies_of_program` gives, "" where it gives
-        none.
+        none. Each rule for a dtype asks.
         """
+        if module not in self._program_policies:
+            self._program_policies[module] = self._found_policy(ev, module)
+        return self._program_policies[module]
+
+    def _found_policy(self, ev: Evaluator, module: Module) -> str:
         for text, _ in self.policies(ev, module):
             return text
         for path, data in _setting(module).items():

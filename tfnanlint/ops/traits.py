@@ -239,15 +239,6 @@ NOT_ABOVE: Final = ("tf.equal", *LESS)
 LOGICAL: Final = ("tf.logical_not", "tf.logical_and", "tf.logical_or")
 FINITE_TESTS: Final = ("tf.math.is_nan", "tf.math.is_finite")
 NAN_TESTS: Final = (*FINITE_TESTS, "tf.math.is_inf")
-# What the condition of a choice may be made by.
-BOOLEAN_MASKS: Final = (
-    *NAN_TESTS,
-    *CASTS,
-    *EQUALITIES,
-    "tf.logical_not",
-    "tf.logical_and",
-    "tf.subtract",
-)
 # Conjunction and negation of masks that are numbers.
 MASK_ARITHMETIC: Final = ("tf.multiply", "tf.subtract")
 # Masks that leave an element of each row.

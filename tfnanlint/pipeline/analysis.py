@@ -74,7 +74,6 @@ MOST_JUDGED: Final = 10_000
 MOST_TRIED: Final = 100_000
 # files that call a function, for a place of which a draft says nothing to be judged once more
 _FEW_IMPORTERS: Final = 3
-_POLICIES: Final = tuple([f"mixed_{dtype}" for dtype in sorted(FLOATS)])
 _COMPILE: Final = "compile"  # what hands labels and predictions to the losses of other files
 _MAX_BEHIND: Final = 12  # ops between such a place and the parameter
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -384,11 +383,10 @@ class File:
         ]
 
     def _policy_holds(self, words: tuple[str, ...]) -> bool:
-        """Whether one of some words may stand in the policy that the program sets for its
-        layers.
-        """
-        named = any([word in name for name in _POLICIES for word in words])
-        return named and self.interpreter.may_set_policy(self.module)
+        """Whether one of some words is the dtype that the program sets for its layers."""
+        if FLOATS.keys().isdisjoint(words):
+            return False
+        return self.interpreter.policy_of_program(self.module).removeprefix("mixed_") in words
 
     def passed_on(self, node: ast.expr, point: Point) -> bool:
         """Whether an op that goes wrong at the edge of a range is applied to a parameter, or to

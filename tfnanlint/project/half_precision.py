@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-import warnings
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.syntax.access_paths import leaf
@@ -21,22 +19,15 @@ Arrows = Mapping[str, set[str]]  # from a file to others
 _NONE: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=256)
-def half_wanted(data: bytes) -> str:
+def half_wanted(data: bytes, tree: Callable[[], ast.Module | None]) -> str:
     """The dtype of 16 bits that a file asks Keras for (`set_global_policy("mixed_float16")`); ""
-    where it asks for none, and where it cannot be parsed.
+    where it asks for none. `tree` is asked for the file's tree, which may be None, only where the
+    text may ask for one.
     """
     if b"float16" not in data or b"mixed_" not in data and b"set_floatx" not in data:
         return ""  # a pattern that begins with any of several signs is slow
-    if _POSSIBLE.search(data) is None:
-        return ""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    return half_wanted_in(tree)
+    parsed = tree() if _POSSIBLE.search(data) is not None else None
+    return half_wanted_in(parsed) if parsed is not None else ""
 
 
 def half_wanted_in(tree: ast.Module) -> str:
@@ -67,19 +58,23 @@ def _half(node: ast.expr, prefix: str = "") -> str:
 
 
 def setters_of(
-    texts: Mapping[str, bytes], importing: Mapping[bytes, list[tuple[str, bytes]]]
+    texts: Mapping[str, bytes],
+    importing: Mapping[bytes, list[tuple[str, bytes]]],
+    half_of: Callable[[str, bytes], str],
 ) -> dict[str, tuple[str, ...]]:
     """The files by which the program of each file asks for a dtype of 16 bits, by path: a program
     is a file and all that it imports, and what one of them sets holds for all. `importing` are the
-    files by the words in their import statements. A file of tests asks for itself only.
+    files by the words in their import statements, `half_of` says what a file itself asks for. A
+    file of tests asks for itself only.
     """
-    asking = [path for path, data in texts.items() if half_wanted(data) and not holds_tests(path)]
+    tests = set(filter(holds_tests, texts))
+    asking = [path for path, data in texts.items() if path not in tests and half_of(path, data)]
     if not asking:
         return {}
     imports, importers = _imports(texts, importing)
     setters_by_path: dict[str, list[str]] = {}
     for path in asking:
-        programs = [one for one in _reached([path], importers) if not holds_tests(one)]
+        programs = _reached([path], importers) - tests
         for reached in _reached(programs, imports):
             setters_by_path.setdefault(reached, []).append(path)
     return {path: tuple(setters) for path, setters in setters_by_path.items()}

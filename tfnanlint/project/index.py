@@ -346,7 +346,13 @@ def _half_once(top: str, path: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _half_setters(top: str) -> dict[str, tuple[str, ...]]:
-    return setters_of(_texts(top), _importing(top))
+    return setters_of(_texts(top), _importing(top), _half_of)
+
+
+@lru_cache(maxsize=256)
+def _half_of(path: str, data: bytes) -> str:
+    """The dtype of 16 bits that a file, which holds `data`, asks Keras to compute in."""
+    return half_wanted(data, lambda: getattr(source_of(path), "tree", None))
 
 
 @lru_cache(maxsize=4096)
@@ -1004,7 +1010,7 @@ class Project:
         setters = self.half_setters(importer)
         path = self._path(importer)
         setter = path if path in setters else next(iter(setters), None)
-        return half_wanted(self.data_of(path, setter)) if setter is not None else ""
+        return _half_of(setter, self.data_of(path, setter)) if setter is not None else ""
 
     def data_of(self, importer: str, path: str) -> bytes:
         """The bytes of one of the files of the project around a file."""

@@ -54,7 +54,10 @@ _RESTORING: Final = re.compile(
     rb"|^[ \t]*load_model[ \t]*[,)]?[ \t]*$",
     re.M,
 )
-_STATED: Final = re.compile(rb"\b(?:class|def)[ \t]+([^\s(:\[]+)")
+# By patterns that begin with a word, which is found fast.
+_STATED: Final = tuple(
+    re.compile(word + rb"(?<!\w" + word + rb")[ \t]+([^\s(:\[]+)") for word in (b"class", b"def")
+)
 _MAIN: Final = re.compile(rb"^if\b[^\n]*\b__name__\b[^\n]*\b__main__\b", re.M)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
@@ -65,9 +68,11 @@ _QUOTED: Final = rb"['\"](?:[\w./:]*[./:])?%s(?:\.py)?['\"]"
 _SCRIPT: Final = re.compile(
     rb"""^(?:(?:if|try|for|while|with|async)\b|[\w.'"[({][\w.'"\[\](){}, -]*\()""", re.M
 )
-# A statement that may import a module, by the text of a file.
+# A statement that may import a module, by the text of a file: patterns that begin with a word.
 _IMPORTING: Final = (
-    rb"\b(?:import|from)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b|\bimport\s*\([^)]*\b%(stem)s\b"
+    rb"import(?<!\wimport)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b",
+    rb"from(?<!\wfrom)\b[^\n#]*(?:\\\n[^\n]*)?\b%(stem)s\b",
+    rb"import(?<!\wimport)\s*\([^)]*\b%(stem)s\b",
 )
 
 _Words = tuple[str, ...]
@@ -152,7 +157,12 @@ class Program:
     def states(self, name: str) -> bool:
         """Whether some file may define a function or class of a name, as its text tells."""
         if self._stated is None:
-            self._stated = {name for data in self.texts.values() for name in _STATED.findall(data)}
+            self._stated = {
+                name
+                for data in self.texts.values()
+                for stated in _STATED
+                for name in stated.findall(data)
+            }
         return _bytes_of(name) in self._stated
 
     def may_import(self, stem: str) -> list[str]:
@@ -160,11 +170,11 @@ class Program:
         paths = self._importing.get(stem)
         if paths is None:
             plain = _bytes_of(stem)
-            named = re.compile(_IMPORTING % {b"stem": re.escape(plain)})
+            named = [re.compile(one % {b"stem": re.escape(plain)}) for one in _IMPORTING]
             paths = self._importing[stem] = [
                 path
                 for path, data in self.texts.items()
-                if plain in data and named.search(data) is not None
+                if plain in data and any([one.search(data) for one in named])
             ]
         return paths
 

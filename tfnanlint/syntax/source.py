@@ -59,17 +59,21 @@ _CELL = re.compile(r"^#[ \t]?%%", re.M)
 _MANY = 150  # searches for names after which an index pays: to make it takes as long as that many
 _NAME = re.compile(r"[^\W\d]\w*")
 # which is searched in half the time that `in` takes: many lines end in its second half
-# The fields of nodes that are names.
-_NAMING = ("id", "attr", "arg", "name", "asname", "module")
+_NAMING = frozenset(("id", "attr", "arg", "name", "asname", "module"))
+# By the kind of a node, those of its fields that are names; most kinds have none.
+_NAMES_OF = {
+    kind: [field for field in kind._fields if field in _NAMING]
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 def names_in(tree: ast.AST) -> frozenset[str]:
     """All names in a tree: of variables, attributes, keywords, imports and definitions."""
     names: set[str] = set()
     for node in nodes_in(tree):
-        fields = node.__dict__
-        for field in _NAMING:
-            name = fields.get(field)
+        for field in _NAMES_OF[type(node)]:
+            name = getattr(node, field, None)
             if isinstance(name, str):
                 names.update(name.split("."))
     return frozenset(names)

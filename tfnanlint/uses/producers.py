@@ -5,9 +5,10 @@ values, for it evaluates none.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfnanlint.interp.callgraph.parameters import MAX_CALLERS, handed_over
+from tfnanlint.interp.expressions import OPERATORS
 from tfnanlint.ops.frameworks import CALL_METHODS, PARAMETRIZING
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
@@ -27,9 +28,7 @@ from tfnanlint.program.scope import (
     unrefined,
 )
 from tfnanlint.syntax.access_paths import leaf, path_of, root_of
-
-if TYPE_CHECKING:
-    from tfnanlint.interp.engine import Engine
+from tfnanlint.values.evaluator import Evaluator
 
 _DEPTH = 12  # expressions and names inside of each other; below may stand anything
 _OF_TENSORS = frozenset(("shape", "dtype"))
@@ -38,7 +37,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def may_stem(
-    interpreter: Engine,
+    interpreter: Evaluator,
     site: Site,
     param: str,
     names: frozenset[str],
@@ -59,7 +58,9 @@ def may_stem(
 class Stems:
     """One search behind an expression."""
 
-    def __init__(self, interpreter: Engine, names: frozenset[str], through: frozenset[str] | None):
+    def __init__(
+        self, interpreter: Evaluator, names: frozenset[str], through: frozenset[str] | None
+    ):
         self.interpreter = interpreter
         self.names = names
         self.through = through
@@ -92,6 +93,9 @@ class Stems:
                 or self._leads_on(op)
                 and self._given(node, op, point, depth - 1)
             )
+        if kind is ast.Compare and len(node.ops) == 1:
+            op = self.interpreter.table.get(OPERATORS.get(type(node.ops[0]), ""))
+            return op is None or op.name in self.names or self._sees_through(op)
         if kind is ast.UnaryOp and isinstance(node.op, ast.USub):
             return (
                 "tf.negative" in self.names

@@ -399,12 +399,6 @@ class Evaluator:
         """
         raise NotImplementedError
 
-    def may_set_policy(self, module: Module) -> bool:
-        """Whether a file, or the program that imports it, may make Keras use a dtype or policy
-        everywhere; nothing is computed.
-        """
-        raise NotImplementedError
-
     def policies_of_program(self, module: Module) -> Iterator[tuple[str, ast.Call, Module]]:
         """The dtypes and policies that a file, or else the program that imports it, makes Keras use
         everywhere, with the calls that do so and their files. Each costs to be found: who asks
