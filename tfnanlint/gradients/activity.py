@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
-from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.callers import loads_uncalled
 from tfnanlint.gradients.dependence import depending_on, parts_of
 from tfnanlint.gradients.forward import Forward, modules_with
-from tfnanlint.gradients.inactive import rigid
+from tfnanlint.gradients.inactive import Source, rigid, source_behind
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
@@ -49,7 +48,7 @@ from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.uses.uses import CUTS, endings_of, goes_into
+from tfnanlint.uses.uses import CUTS, calls_of, endings_of, goes_into
 from tfnanlint.values.value import Note, Value
 
 if TYPE_CHECKING:
@@ -70,10 +69,19 @@ _OPERAND_NAMES = ("tensor", "xs", "variables", "primals")
 
 class Gradients:
     """Answers for one module. `abroad`: through how many other files of the project calls are
-    followed (`train.py` calls `objective.py`, and that `geometry.py`).
+    followed (`train.py` calls `objective.py`, and that `geometry.py`). `by_names`: names of
+    functions tell where no caller does.
     """
 
-    def __init__(self, module: Module, interpreter: Engine, abroad: int = _MAX_FILES):
+    def __init__(
+        self,
+        module: Module,
+        interpreter: Engine,
+        abroad: int = _MAX_FILES,
+        by_names: bool = True,
+    ):
+        self.by_names = by_names
+        self._found_nameless: Gradients | None = None
         self._found_none_taken: bool | None = None
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_roles: Roles | None = None
@@ -111,16 +119,62 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        if site.node in self._still or self._initial(site):
-            return Differentiated.NO
-        if self._left_out(site.node, site.point):
+        if site.node in self._still or self._left_out(site.node, site.point):
             return Differentiated.NO
         activity = self.at(site.point)
         if activity is Differentiated.YES:
             return Differentiated.NO if self._only_predicts else self._followed(site)
-        if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
+        if activity is Differentiated.UNKNOWN and self._none_is_taken:
             return Differentiated.NO
         return activity
+
+    def seen(self, site: Site, stopped: bool) -> Differentiated:
+        """The answer of `of` where the program shows it; UNKNOWN where it rests on a guess."""
+        taken = self.of(site, stopped)
+        if taken is Differentiated.YES:
+            return taken if self._shows_gradient(site) else Differentiated.UNKNOWN
+        function = site.point.scope.function if site.point is not None else None
+        is_named = function is not None and roles.initializes(function.name)
+        return self._nameless.of(site, stopped) if self.by_names and is_named else taken
+
+    def _shows_gradient(self, site: Site) -> bool:
+        """Whether the program shows that what is behind a site is trained, and that it runs what
+        takes a gradient of that. Names tell of a function whose callers are not seen.
+        """
+        source, function = source_behind(site), site.point.scope.function
+        row = getattr(site.node, "lineno", 0)
+        if row and self.interpreter.unreached(site.point.scope.module, row):
+            return False
+        if site.node in self.upstream:
+            return source > Source.NUMBERS or self._of_watched(site)
+        is_own = self._inherits(function, TRAINED_BASES) and self._own_method(function)
+        if is_own and not self._is_used(function):
+            return False
+        if self._nameless.at(site.point) is Differentiated.YES:
+            is_step = is_own and self._inherits(function, MODEL_BASES)
+            return source is Source.TRAINED or source is Source.GIVEN and is_step
+        return source is Source.GIVEN and not self._inherits(function, TRAINED_BASES)
+
+    def _is_used(self, function: Function) -> bool:
+        """Whether the program calls a function, or hands it on."""
+        return self.interpreter.escapes(function) or bool(calls_of(function, self.interpreter))
+
+    def _inherits(self, function: Function | None, bases: tuple[str, ...]) -> bool:
+        """Whether a function is a method of a class that is made of one of some classes."""
+        return (
+            function is not None
+            and function.owner is not None
+            and any(one.startswith(bases) for one in self.interpreter.foreign_bases(function.owner))
+        )
+
+    @property
+    def _nameless(self) -> Gradients:
+        """The answers for this file that no name of a function decides."""
+        if self._found_nameless is None:
+            nameless = Gradients(self.module, self.interpreter, self.abroad, by_names=False)
+            nameless._upstream, nameless._still = self._upstream, self._still
+            self._found_nameless = nameless
+        return self._found_nameless
 
     def _followed(self, site: Site) -> Differentiated:
         """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where
@@ -238,34 +292,21 @@ class Gradients:
             self.interpreter.session.steps = spent
         return frozenset(tokens), frozenset(makers)
 
-    def _initial(self, site: Site) -> bool:
-        """Whether a site makes what the program calls an initial value: computed once, before
-        anything is trained.
-        """
-        if site.point is None or not hasattr(site.node, "lineno"):
-            return False
-        return any(
-            is_initial_value(path)
-            for path in endings_of(site.point.scope, self.module).paths(site.node)
-        )
-
     def _of_examples(self, site: Site) -> bool:
         """Whether a site stands in `call` of a model with a `train_step` of its own and takes what
         is handed in as it is: batches.
         """
         function = site.point.scope.function if site.point is not None else None
-        if function is None or function.name != "call" or function.owner is None:
+        if not self._inherits(function, MODEL_BASES) or function.name != "call":
             return False
         tensors = [
             value
             for param in site.args
             if (value := site.value(param)).kind in ("tensor", "unknown")
         ]
-        if not tensors or not all(_handed_in(value) for value in tensors):
-            return False
-        bases = self.interpreter.foreign_bases(function.owner)
         return (
-            any(base.startswith(MODEL_BASES) for base in bases)
+            bool(tensors)
+            and all(_handed_in(value) for value in tensors)
             and self.interpreter.method(function.owner, "train_step") is not None
         )
 
@@ -275,11 +316,7 @@ class Gradients:
         they are what the author chose to start from.
         """
         function = site.point.scope.function if site.point is not None else None
-        if function is None or function.name != "build" or function.owner is None:
-            return False
-        if not any(
-            base.startswith(LAYERS) for base in self.interpreter.foreign_bases(function.owner)
-        ):
+        if not self._inherits(function, (LAYERS,)) or function.name != "build":
             return False
         walk = Walk(*[site.value(param) for param in site.args], limit=_MAX_BEHIND)
         has_weight = False
@@ -333,9 +370,7 @@ class Gradients:
                 activity = self.function(scope.function)
                 if activity is not Differentiated.UNKNOWN:
                     return activity
-                if roles.is_loss(scope.function.name):
-                    return Differentiated.YES
-                if penalty:
+                if penalty or self.by_names and roles.is_loss(scope.function.name):
                     return Differentiated.YES
             parent = scope.parent
             scope, time = (parent.scope, parent.time) if parent is not None else (None, 0)
@@ -445,13 +480,14 @@ class Gradients:
             return Differentiated.YES
         if name == "<lambda>":
             return Differentiated.UNKNOWN
-        if roles.initializes(name):
+        if self.by_names and roles.initializes(name):
             return Differentiated.NO
         by_calls = self._roles
         without = (by_calls.mapped, by_calls.own_gradients, by_calls.metrics, by_calls.evaluated)
         if any([name in names for names in without]):
             return Differentiated.NO
-        return Differentiated.YES if name in by_calls.losses else Differentiated.UNKNOWN
+        is_loss = self.by_names and name in by_calls.losses
+        return Differentiated.YES if is_loss else Differentiated.UNKNOWN
 
     @property
     def _layered(self) -> frozenset[ast.AST]:
@@ -524,10 +560,8 @@ class Gradients:
         )
 
     def _from_callers(self, function: Function) -> Differentiated:
-        if function.name == "<lambda>":
+        if function.name == "<lambda>" or function.is_property:
             return Differentiated.UNKNOWN
-        if function.is_property:
-            return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
         called = [
             (call, point)
@@ -586,7 +620,9 @@ class Gradients:
     def _beside(self, module: Module) -> Gradients:
         """The answers for another module, of what its own text and fewer other files say."""
         if module not in self._others:
-            self._others[module] = Gradients(module, self.interpreter, abroad=self.abroad - 1)
+            self._others[module] = Gradients(
+                module, self.interpreter, self.abroad - 1, self.by_names
+            )
         return self._others[module]
 
     def _takes(self, function: Function, call: ast.Call, point: Point) -> bool:
@@ -611,40 +647,9 @@ class Gradients:
         """Whether a function is a method of a layer or model that no tape of this file calls: no
         evidence of training for what it calls in other files, for layers prepare data, too.
         """
-        if (
-            function is None
-            or function.owner is None
-            or not any(
-                base.startswith(MODULE_BASES)
-                for base in self.interpreter.foreign_bases(function.owner)
-            )
-        ):
-            return False
-        return not any(
+        return self._inherits(function, MODULE_BASES) and not any(
             _taped(point) for _, point in self.module.calls_to(function.name, self.interpreter)
         )
-
-    def _only_decides(self, function: Function) -> bool:
-        """Whether every read of a property in the files of its class and of that class's bases ends
-        in a comparison or a draw.
-        """
-        reads = []
-        owner = function.owner
-        for module in (
-            dict.fromkeys(cls.module for cls in self.interpreter.lineage(owner))
-            if owner is not None
-            else ()
-        ):
-            for row in module.source.rows_with(f".{function.name}"):
-                for expression, point in module.expressions(row, self.interpreter):
-                    reads += [
-                        endings_of(point.scope, module).only_into(node, CUTS)
-                        for node in nodes_in(expression)
-                        if isinstance(node, ast.Attribute)
-                        and node.attr == function.name
-                        and isinstance(node.ctx, ast.Load)
-                    ]
-        return bool(reads) and all(reads)
 
     @property
     def upstream(self) -> set[ast.AST]:
@@ -813,23 +818,6 @@ def _never_run(sink: ast.Call, point: Point) -> bool:
         and not isinstance(loss, ast.Lambda)
         and point.over is None
         and endings_of(point.scope, point.scope.module).unread(sink)
-    )
-
-
-def _of_gradients(site: Site) -> bool:
-    """Whether a site works on gradients that its function was given: only a penalty takes gradients
-    of those.
-    """
-    function = site.point.scope.function if site.point is not None else None
-    if (
-        function is None
-        or not isinstance(function.node, ast.FunctionDef)
-        or roles.names_loss_or_penalty(function.name)
-    ):
-        return False
-    gradients = {arg.arg for arg in function.node.args.args if is_gradient(arg.arg)}
-    return bool(gradients) and any(
-        isinstance(node, ast.Name) and node.id in gradients for node in nodes_in(site.node)
     )
 
 

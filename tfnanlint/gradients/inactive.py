@@ -5,13 +5,14 @@ trained.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import enum
+from collections.abc import Container, Iterable, Iterator
 
 from tfnanlint.conventions.files import holds_tests
-from tfnanlint.conventions.identifiers import holds_numbers
+from tfnanlint.conventions.identifiers import holds_numbers, is_label
 from tfnanlint.gradients.frozen import is_frozen
 from tfnanlint.ops.frameworks import PREDICT_METHODS
-from tfnanlint.ops.provenance import site_behind
+from tfnanlint.ops.provenance import first_origin, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, draws_tensor
@@ -21,7 +22,45 @@ from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 
 _OF_PYTHON = ("number", "string", "shape")
 _DISTRIBUTED_BY = ("mean", "stddev", "minval", "maxval", "alpha", "beta")
+_MAX_BEHIND = 200  # values looked at behind a site
+_BEFORE = ("__init__", "build")  # methods that are given numbers and shapes
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
+
+
+class Source(enum.IntEnum):
+    """What is seen behind a site that a gradient may lead back to, the most telling last."""
+
+    NUMBERS = 0  # constants, data and settings of the program
+    GIVEN = 1  # what a function is given whose callers are not seen
+    UNSEEN = 2
+    TRAINED = 3  # variables, layers, predictions, what a call makes that is not followed
+
+
+def source_behind(site: Site) -> Source:
+    """The most telling thing behind what a site is given."""
+    trail = _trail(_operands(site), site, {}, frozenset(), PLACEHOLDERS, _MAX_BEHIND)
+    return max([_source(*end) for end in trail], default=Source.NUMBERS)
+
+
+def _source(value: Value, maker: Site | None) -> Source:
+    """What a value is at which a trail ends."""
+    if maker is None:
+        return _unmade(value)
+    return Source.NUMBERS if maker.library in ("np", "math") else Source.TRAINED
+
+
+def _unmade(value: Value) -> Source:
+    """What a value is that no op of the program makes."""
+    note = first_origin(value)
+    if not isinstance(note, Note):
+        return Source.NUMBERS if value.exact else Source.UNSEEN
+    if note.outer or note.passed:
+        return Source.TRAINED
+    if not note.given:
+        return Source.UNSEEN
+    is_part = "." in note.path and not note.path.startswith("self.") and value.kind != "tensor"
+    is_data = getattr(note.node, "name", "") in _BEFORE or is_label(note.parameter)
+    return Source.NUMBERS if is_part or is_data else Source.GIVEN
 
 
 def rigid(
@@ -35,8 +74,24 @@ def rigid(
     the like only, or of what the ops `fed` give: no gradient flows through it. If not, the op that
     made it is added to those `smooth`: what is made of it is not rigid either.
     """
-    queue: list[Value] = [value]
     seen: dict[Site, bool] = {}
+    if next(_trail([value], site, seen, smooth, fed, limit), None) is None:
+        return True
+    smooth.update(list(seen)[:1])  # others may stand beside what is smooth
+    return False
+
+
+def _trail(
+    queue: list[Value],
+    site: Site,
+    seen: dict[Site, bool],
+    smooth: Container[Site],
+    fed: tuple[str, ...],
+    limit: int,
+) -> Iterator[tuple[Value, Site | None]]:
+    """The values behind some of which it is not known that no gradient flows through them, and what
+    made them. What is followed is added to those `seen`, what is `smooth` is not.
+    """
     notes: set[Note] = set()
     while queue:
         part = queue.pop()
@@ -51,21 +106,16 @@ def rigid(
         origin = site_behind(part)
         if origin is not None and (origin in seen or _ends(origin, site, seen)):
             continue
-        if origin is not None and is_frozen(origin):
+        if origin is None or len(seen) > limit or origin in smooth:
+            yield part, origin
+        elif is_frozen(origin):
             seen[origin] = True
             queue.append(origin.value("input"))
-            continue
-        if (
-            origin is None
-            or len(seen) > limit
-            or origin in smooth
-            or not (origin.args and _is_followed(origin))
-        ):
-            smooth.update(list(seen)[:1])  # others may stand beside what is smooth
-            return False
-        seen[origin] = True
-        queue += _operands(origin)
-    return True
+        elif origin.args and _is_followed(origin):
+            seen[origin] = True
+            queue += _operands(origin)
+        else:
+            yield part, origin
 
 
 def _parts(value: Value, fed: tuple[str, ...], limit: int) -> list[Value] | None:
