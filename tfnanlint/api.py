@@ -84,6 +84,7 @@ from tfnanlint.idioms.loss_pairs import (
     units,
 )
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
+from tfnanlint.idioms.root_kinds import roots_in
 from tfnanlint.idioms.weak_divisors import weakness_of_divisor
 from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.data_sets import elements
@@ -246,6 +247,7 @@ __all__ = [
     "rescued",
     "roles",
     "rounded",
+    "roots_in",
     "rule",
     "same",
     "SETTINGS",
