@@ -94,8 +94,15 @@ FIX_KINDS: Final = {
             "slopes",
             "the length of a gradient for each example, as in gradient penalties",
             "",
-            fit=35,
-            poor=5,
+            fit=33,
+            poor=4,
+        ),
+        FixKind(
+            "leaking-slopes",
+            "the same of a network that leaks below 0, of which no flat part is seen",
+            "the network leaks below 0, and no flat part of it is seen",
+            fit=2,
+            poor=3,
         ),
         FixKind(
             "slopes-of-a-batch",

@@ -15,6 +15,7 @@ from tfnanlint.conventions.identifiers import is_label, is_prediction_parameter
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.chance_zeros import Elements, Pair, chance, under
 from tfnanlint.idioms.derivatives import gradient_site
+from tfnanlint.idioms.leaking_networks import leaks
 from tfnanlint.ops.provenance import Walk, first_origin
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
@@ -64,12 +65,19 @@ def _kind_of_elements(root: Site, elements: Elements) -> str:
     if _is_deviation(root):
         return "deviation"
     vector = plain(elements.value)
-    if gradient_site(vector) is not None:
-        return "slopes-of-a-batch" if elements.whole else "slopes"
+    taken = gradient_site(vector)
+    if taken is not None:
+        return _kind_of_slopes(taken, elements.whole)
     difference = made_by(vector, *_DIFFERENCES)
     if difference is not None:
         return _kind_of_difference(difference)
     return "weights" if _is_of_weights(vector) else "length"
+
+
+def _kind_of_slopes(taken: Site, whole: bool) -> str:
+    if whole:
+        return "slopes-of-a-batch"
+    return "leaking-slopes" if leaks(taken) else "slopes"
 
 
 def _is_deviation(root: Site) -> bool:

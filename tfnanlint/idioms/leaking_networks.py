@@ -1,0 +1,98 @@
+"""Networks of which only parts are seen: whether they leak where a relu would be flat.
+
+nn.leaky_relu(layers.Dense(64)(x)); score = unknown(x)   leaks
+layers.Dense(1, activation="sigmoid")(leaky)             has a flat part
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tfnanlint.idioms.derivatives import TAKERS
+from tfnanlint.idioms.loss_pairs import unfolded
+from tfnanlint.idioms.nowhere_flat import elements
+from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL
+from tfnanlint.ops.provenance import Walk, site_behind
+from tfnanlint.ops.site import Site, same
+from tfnanlint.ops.traits import LEAKING, RELU_LAYERS, RELU_OF_KERAS, RELUS
+from tfnanlint.values.value import Value
+
+_MOST: Final = 120
+_FLAT: Final = frozenset((*RELUS, RELU_OF_KERAS, *RELU_LAYERS, "tf.sigmoid", "tf.nn.softmax"))
+_FLAT_NAMES: Final = frozenset(("relu", "relu6", "sigmoid", "softmax", "hard_sigmoid"))
+_LEAKING: Final = frozenset((*LEAKING, "keras.layers.LeakyReLU", "keras.layers.PReLU"))
+_LEAKING_NAMES: Final = frozenset(("leaky_relu", "leakyrelu", "lrelu"))
+_ACTIVATIONS: Final = ("activation", "activation_fn")
+
+
+def leaks(gradient: Site) -> bool:
+    """Whether a network that a site differentiates leaks below 0, and no part of it that is seen is
+    flat.
+    """
+    target = gradient.value(TAKERS[gradient.op.name][0])
+    is_leaking = False
+    for name in _parts(target):
+        if name in _FLAT or name in _FLAT_NAMES:
+            return False
+        is_leaking |= name in _LEAKING or name in _LEAKING_NAMES
+    return is_leaking
+
+
+def _parts(target: Value) -> Iterator[str]:
+    """The names of the ops, layers and activations behind a value."""
+    walk = Walk(*elements([target]), limit=_MOST)
+    for value in walk:
+        site = site_behind(unfolded(value))
+        if site is None:
+            continue
+        if site.library == "layer":
+            yield from _layers(site.value("layer"), walk)
+            walk.add(elements([site.value("input")]))
+            continue
+        yield site.op.name
+        yield from _activations(site)
+        if _is_leak(site):
+            yield LEAKING[0]
+        walk.enter(site)
+
+
+def _layers(layer: Value, walk: Walk) -> Iterator[str]:
+    """The names of a layer or of those of a stack, and of their activations; a model's outputs are
+    to be walked.
+    """
+    stacked = getattr(layer.obj, "layers", None)
+    if stacked is not None:
+        for part in stacked:
+            yield from _layers(part, walk)
+        return
+    construction = getattr(layer.obj, "site", None)
+    if not isinstance(construction, Site):
+        return
+    if construction.op.name == FUNCTIONAL_MODEL:
+        walk.add(elements([construction.value("outputs")]))
+        return
+    yield construction.op.name
+    yield from _activations(construction)
+
+
+def _activations(site: Site) -> Iterator[str]:
+    for param in _ACTIVATIONS:
+        if param in site.params and site.given(param):
+            activation = site.value(param)
+            name = getattr(activation.obj, "name", activation.const)
+            yield str(name).rpartition(".")[2].lower()
+
+
+def _is_leak(site: Site) -> bool:
+    """Whether a maximum is that of a value and a part of it, `tf.maximum(x, 0.2 * x)`."""
+    if site.op.name != "tf.maximum":
+        return False
+    sides = [site.value(param) for param in ("x", "y")]
+    for whole, part in (sides, sides[::-1]):
+        product = site_behind(part)
+        if product is None or product.op.name != "tf.multiply":
+            continue
+        if any([same(product.value(param), whole) for param in ("x", "y")]):
+            return True
+    return False
