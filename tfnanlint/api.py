@@ -110,6 +110,7 @@ from tfnanlint.rule import (
 from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import lost_epsilons as lost_epsilon_repairs
 from tfnanlint.rule import recipes as repairs
+from tfnanlint.rule.fix_evidence import suggested
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import API_VERSION, Changed, Context, Part, rule
 from tfnanlint.syntax.access_paths import leaf
@@ -262,6 +263,7 @@ __all__ = [
     "spot",
     "steep_chains",
     "step",
+    "suggested",
     "survives",
     "tallies",
     "tame",

@@ -47,6 +47,13 @@ FIX_KINDS: Final = {
             poor=19,
         ),
         FixKind(
+            "own-data",
+            "a stable form of a loss in a program that writes out or draws its data itself",
+            "the program trains on a few rows of its own, on which the logits stay small",
+            fit=0,
+            poor=9,
+        ),
+        FixKind(
             "loss-setting",
             "`from_logits`, the logits, the activation or the order of arguments that a loss takes",
             "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -11,6 +11,7 @@ from tfnanlint.diagnostics.fix_kinds import EQUIVALENT, FIX_KINDS
 from tfnanlint.diagnostics.fix_names import name_of
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import ratios
+from tfnanlint.idioms.own_data import trains_on_own_data
 from tfnanlint.idioms.quantities import (
     Quantity,
     is_standardised,
@@ -31,6 +32,7 @@ GUARDS: Final = frozenset(
     "floor count_floor divide_no_nan mask epsilon epsilon_inside jitter margin clip".split()
 )
 _ROOTS: Final = ("TFN201", "TFN202", "TFN203")
+_SATURATING: Final = ("TFN301", "TFN302", "TFN303")
 _BY_CODE: Final = {
     "TFN101": "logarithm",
     "TFN105": "edge",
@@ -56,6 +58,11 @@ def judged(
     return tuple([_judged(fix, kind_of(code, site, param, certainty, fix)) for fix in fixes])
 
 
+def suggested(fixes: Iterable[Fix], kind: str) -> list[Fix]:
+    """Fixes of one kind, which a rule names itself."""
+    return [_judged(fix, kind) for fix in fixes]
+
+
 def _judged(fix: Fix, kind: str) -> Fix:
     row = FIX_KINDS[kind]
     return fix if fix.suggested or row.is_applied else replace(fix, suggested=row.because)
@@ -65,7 +72,7 @@ def kind_of(code: str, site: Site, param: str | None, certainty: Certainty, fix:
     """The kind of a fix that a rule makes at a site, whose value at `param` is unsafe."""
     name = name_of(fix.title)
     if name not in GUARDS:
-        return _kind_of_rewrite(code, certainty, name)
+        return _kind_of_rewrite(site, code, certainty, name)
     if code in _BY_CODE:
         return _BY_CODE[code]
     if code in _ROOTS:
@@ -75,9 +82,11 @@ def kind_of(code: str, site: Site, param: str | None, certainty: Certainty, fix:
     return _kind_of_power(site) if code == "TFN104" else EQUIVALENT
 
 
-def _kind_of_rewrite(code: str, certainty: Certainty, name: str) -> str:
+def _kind_of_rewrite(site: Site, code: str, certainty: Certainty, name: str) -> str:
     if code == "TFN311":
         return "written-sigmoid"
+    if code in _SATURATING and trains_on_own_data(site.source.tree):
+        return "own-data"
     if code == "TFN404":
         return "late-guard"
     if code == "TFN504" and certainty is not Certainty.MUST:
