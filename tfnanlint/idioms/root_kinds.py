@@ -24,6 +24,7 @@ from tfnanlint.ops.traits import (
     PLACEHOLDERS,
     ROOTS,
     SPREADS,
+    SQUARES,
     TOTALS,
     VARIABLES,
     WRITTEN_ROOTS,
@@ -33,7 +34,18 @@ from tfnanlint.values.value import Note, Value
 _DEPTH: Final = 8
 _MOST: Final = 40
 _DIFFERENCES: Final = ("tf.subtract", *DIFFERENCE_SQUARES)
-_WEIGHING: Final = frozenset(("tf.matmul", "tf.multiply", "tf.divide", "tf.reshape"))
+_WEIGHING: Final = frozenset(
+    (
+        *TOTALS,
+        *SQUARES,
+        "tf.matmul",
+        "tf.multiply",
+        "tf.divide",
+        "tf.reshape",
+        "tf.transpose",
+        "tf.pow",
+    )
+)
 
 
 def roots_in(value: Value) -> list[Site]:
@@ -71,7 +83,7 @@ def _kind_of_elements(root: Site, elements: Elements) -> str:
     difference = made_by(vector, *_DIFFERENCES)
     if difference is not None:
         return _kind_of_difference(difference)
-    return "weights" if _is_of_weights(vector) else "length"
+    return "weights" if is_of_weights(vector) else "length"
 
 
 def _kind_of_slopes(taken: Site, whole: bool) -> str:
@@ -142,7 +154,7 @@ def _is_product_of_totals(value: Value) -> bool:
     return all([made_by(plain(factor), *TOTALS) is not None for factor in operands(product)])
 
 
-def _is_of_weights(vector: Value) -> bool:
+def is_of_weights(vector: Value) -> bool:
     """Whether a vector is made of weights alone: a kernel times the vector of a power iteration."""
     is_weight = False
     walk = Walk(vector, limit=_MOST)

@@ -20,7 +20,7 @@ from tfnanlint.idioms.quantities import (
     vanishes_with,
     zero_meant,
 )
-from tfnanlint.idioms.root_kinds import kind_of_root, roots_in
+from tfnanlint.idioms.root_kinds import is_of_weights, kind_of_root, roots_in
 from tfnanlint.idioms.vanishing import sums_squares_from_zero
 from tfnanlint.ops.models.variables import VARIABLES, begins_at_zero
 from tfnanlint.ops.site import Site, made_by, operands
@@ -89,6 +89,8 @@ def _kind_of_rewrite(site: Site, code: str, certainty: Certainty, name: str) -> 
         return "own-data"
     if code == "TFN404":
         return "late-guard"
+    if name == "l2_normalize" and is_of_weights(site.value("x")):
+        return "weights"
     if code == "TFN504" and certainty is not Certainty.MUST:
         return "other-activation"
     return _REWRITES.get(name, EQUIVALENT)
