@@ -30,21 +30,21 @@ def leaks(gradient: Site) -> bool:
     """Whether a network that a site differentiates leaks below 0, and no part of it that is seen is
     flat.
     """
-    target = gradient.value(TAKERS[gradient.op.name][0])
+    target, sources = (gradient.value(param) for param in TAKERS[gradient.op.name])
     is_leaking = False
-    for name in _parts(target):
+    for name in _parts(target, elements([sources])):
         if name in _FLAT or name in _FLAT_NAMES:
             return False
         is_leaking |= name in _LEAKING or name in _LEAKING_NAMES
     return is_leaking
 
 
-def _parts(target: Value) -> Iterator[str]:
-    """The names of the ops, layers and activations behind a value."""
+def _parts(target: Value, inputs: list[Value]) -> Iterator[str]:
+    """The names of the ops, layers and activations that make a value of inputs."""
     walk = Walk(*elements([target]), limit=_MOST)
     for value in walk:
         site = site_behind(unfolded(value))
-        if site is None:
+        if site is None or any([same(value, one) for one in inputs]):
             continue
         if site.library == "layer":
             yield from _layers(site.value("layer"), walk)

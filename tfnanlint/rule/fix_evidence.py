@@ -8,7 +8,7 @@ from typing import Final
 
 from tfnanlint.diagnostics.findings import Certainty, Differentiated, Fix
 from tfnanlint.diagnostics.fix_kinds import EQUIVALENT, FIX_KINDS
-from tfnanlint.diagnostics.fix_names import name_of
+from tfnanlint.diagnostics.fix_names import GUARDS, name_of
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import ratios
 from tfnanlint.idioms.own_data import trains_on_own_data
@@ -27,10 +27,6 @@ from tfnanlint.ops.site import Site, made_by, operands
 from tfnanlint.ops.traits import ROOTS
 from tfnanlint.values.value import Value
 
-#: Names of fixes that keep a value away from a point; the others compute the same otherwise.
-GUARDS: Final = frozenset(
-    "floor count_floor divide_no_nan mask epsilon epsilon_inside jitter margin clip".split()
-)
 _ROOTS: Final = ("TFN201", "TFN202", "TFN203")
 _SATURATING: Final = ("TFN301", "TFN302", "TFN303")
 _BY_CODE: Final = {
