@@ -57,8 +57,8 @@ FIX_KINDS: Final = {
             "loss-setting",
             "`from_logits`, the logits, the activation or the order of arguments that a loss takes",
             "",
-            fit=24,
-            poor=4,
+            fit=18,
+            poor=3,
         ),
         FixKind(
             "other-activation",

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tfnanlint.idioms.derivatives import TAKERS
+from tfnanlint.idioms.layer_outputs import gives_zeros_at_first
 from tfnanlint.idioms.loss_pairs import unfolded
-from tfnanlint.idioms.nowhere_flat import elements
+from tfnanlint.idioms.nowhere_flat import SLOPES, elements
 from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, same
@@ -72,8 +73,15 @@ def _layers(layer: Value, walk: Walk) -> Iterator[str]:
     if construction.op.name == FUNCTIONAL_MODEL:
         walk.add(elements([construction.value("outputs")]))
         return
+    if gives_zeros_at_first(construction) or _has_no_slope(construction):
+        yield RELUS[0]
     yield construction.op.name
     yield from _activations(construction)
+
+
+def _has_no_slope(construction: Site) -> bool:
+    """Whether a leaky layer leaks nothing, `LeakyReLU(0.0)`."""
+    return any([construction.const(slope, 1) in (0, 0.0) for slope in SLOPES])
 
 
 def _activations(site: Site) -> Iterator[str]:

@@ -30,7 +30,7 @@ from tfnanlint.values.value import Value
 _ROOTS: Final = ("TFN201", "TFN202", "TFN203")
 _SATURATING: Final = ("TFN301", "TFN302", "TFN303")
 _BY_CODE: Final = {
-    "TFN101": "logarithm",
+    **dict.fromkeys(("TFN101", "TFN207", "TFN301", "TFN302", "TFN303"), "logarithm"),
     "TFN105": "edge",
     "TFN107": "nothing-left",
     "TFN108": "jitter",
