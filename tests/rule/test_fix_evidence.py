@@ -154,3 +154,13 @@ def step(images, labels):
 """
     assert "(labels, logits)" in after(program.replace("{call}", ""))
     assert "(logits, labels)" in after(program.replace("{call}", ".predict"))
+
+
+def test_an_array_of_numpy_gets_no_function_of_tensorflow():
+    program = """
+def weights(y, n):
+    totals = keras.utils.to_categorical(y, n).sum(axis=0)
+    return totals.max() / totals
+"""
+    settings = {**UNSAFE, "rules": {"TFN102": {"fix": ["count_floor", "divide_no_nan"]}}}
+    assert tfnanlint.fix(HEAD + program, "a.py", settings=settings).after == HEAD + program
