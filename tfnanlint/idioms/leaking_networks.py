@@ -16,13 +16,11 @@ from tfnanlint.idioms.nowhere_flat import SLOPES, elements
 from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import LEAKING, RELU_LAYERS, RELU_OF_KERAS, RELUS
+from tfnanlint.ops.traits import FLAT_IN_PART, LEAKING, LEAKING_PARTS, RELUS
 from tfnanlint.values.value import Value
 
 _MOST: Final = 120
-_FLAT: Final = frozenset((*RELUS, RELU_OF_KERAS, *RELU_LAYERS, "tf.sigmoid", "tf.nn.softmax"))
 _FLAT_NAMES: Final = frozenset(("relu", "relu6", "sigmoid", "softmax", "hard_sigmoid"))
-_LEAKING: Final = frozenset((*LEAKING, "keras.layers.LeakyReLU", "keras.layers.PReLU"))
 _LEAKING_NAMES: Final = frozenset(("leaky_relu", "leakyrelu", "lrelu"))
 _ACTIVATIONS: Final = ("activation", "activation_fn")
 
@@ -34,9 +32,9 @@ def leaks(gradient: Site) -> bool:
     target, sources = (gradient.value(param) for param in TAKERS[gradient.op.name])
     is_leaking = False
     for name in _parts(target, elements([sources])):
-        if name in _FLAT or name in _FLAT_NAMES:
+        if name in FLAT_IN_PART or name in _FLAT_NAMES:
             return False
-        is_leaking |= name in _LEAKING or name in _LEAKING_NAMES
+        is_leaking |= name in LEAKING_PARTS or name in _LEAKING_NAMES
     return is_leaking
 
 

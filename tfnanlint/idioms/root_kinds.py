@@ -20,32 +20,19 @@ from tfnanlint.ops.provenance import Walk, first_origin
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DEVIATIONS,
-    DIFFERENCE_SQUARES,
+    DIFFERENCES,
     PLACEHOLDERS,
     ROOTS,
     SPREADS,
-    SQUARES,
     TOTALS,
     VARIABLES,
+    WEIGHING,
     WRITTEN_ROOTS,
 )
 from tfnanlint.values.value import Note, Value
 
 _DEPTH: Final = 8
 _MOST: Final = 40
-_DIFFERENCES: Final = ("tf.subtract", *DIFFERENCE_SQUARES)
-_WEIGHING: Final = frozenset(
-    (
-        *TOTALS,
-        *SQUARES,
-        "tf.matmul",
-        "tf.multiply",
-        "tf.divide",
-        "tf.reshape",
-        "tf.transpose",
-        "tf.pow",
-    )
-)
 
 
 def roots_in(value: Value) -> list[Site]:
@@ -80,7 +67,7 @@ def _kind_of_elements(root: Site, elements: Elements) -> str:
     taken = gradient_site(vector)
     if taken is not None:
         return _kind_of_slopes(taken, elements.whole)
-    difference = made_by(vector, *_DIFFERENCES)
+    difference = made_by(vector, *DIFFERENCES)
     if difference is not None:
         return _kind_of_difference(difference)
     return "weights" if is_of_weights(vector) else "length"
@@ -126,8 +113,8 @@ def _source(value: Value) -> object:
         if not isinstance(origin, Site):
             return None
         if origin.library == "layer":
-            made = getattr(origin.value("layer").obj, "site", None)
-            return made if isinstance(made, Site) else None
+            construction = getattr(origin.value("layer").obj, "site", None)
+            return construction if isinstance(construction, Site) else None
         param = origin.op.passes or origin.op.main
         if not param or not origin.given(param):
             return origin
@@ -166,7 +153,7 @@ def is_of_weights(vector: Value) -> bool:
             return False
         if origin.op.name in VARIABLES:
             is_weight = True
-        elif origin.op.name in _WEIGHING or origin.op.passes:
+        elif origin.op.name in WEIGHING or origin.op.passes:
             walk.enter(origin, [origin.op.passes] if origin.op.passes else origin.args)
         else:
             return False
