@@ -90,6 +90,12 @@ def fixes(program: str) -> list:
             id="two layers",
         ),
         pytest.param(
+            CRITIC.format(middle="LeakyReLU(0.2)", end="").replace(
+                "score = critic(mixed)", "score = judge(mixed)"
+            ),
+            id="unknown critic",
+        ),
+        pytest.param(
             ERROR.format(end="", loss="tf.reduce_mean(tf.sqrt(tf.square(error)))"), id="one by one"
         ),
         pytest.param(COMPILED.format(axis=", axis=-1"), id="loss of one example"),
@@ -122,12 +128,6 @@ def test_what_is_zero_by_chance_is_suggested(program):
             id="flat at first",
         ),
         pytest.param(STACK.format(middle="ReLU()"), id="relu in a stack"),
-        pytest.param(
-            CRITIC.format(middle="LeakyReLU(0.2)", end="").replace(
-                "score = critic(mixed)", "score = judge(mixed)"
-            ),
-            id="unknown critic",
-        ),
         pytest.param(ERROR.format(end=', activation="relu"', loss=WHOLE), id="relu at the end"),
         pytest.param(
             ERROR.format(end="", loss=WHOLE.replace("error", "tf.sign(y) * error")), id="mask"

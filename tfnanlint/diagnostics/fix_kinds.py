@@ -4,7 +4,8 @@ A fix belongs to one kind, by what shows that its hazard occurs. Readers judged 
 maintainer of the program would: fit to merge, or poor (needless, half, clumsy, wrong). A kind of
 which fewer than `LEAST_FIT` were fit is only suggested: it is shown with its reason, an editor
 applies it, and the configuration can name it. The numbers are the verdicts in
-`benchmarks/verdicts/fixes.tsv`, without those on a form that is no longer written.
+`benchmarks/verdicts/fixes.tsv`, without those on a form that is no longer written and on programs
+of which the verdict does not tell the kind.
 """
 
 from __future__ import annotations
@@ -99,17 +100,25 @@ FIX_KINDS: Final = {
         ),
         FixKind(
             "slopes",
-            "the length of a gradient for each example, as in gradient penalties",
+            "the length of a gradient for each example, as in gradient penalties, of a network "
+            "with a flat part: a relu, a sigmoid",
             "",
-            fit=33,
-            poor=4,
+            fit=3,
+            poor=0,
         ),
         FixKind(
             "leaking-slopes",
             "the same of a network that leaks below 0, of which no flat part is seen",
             "the network leaks below 0, and no flat part of it is seen",
+            fit=7,
+            poor=2,
+        ),
+        FixKind(
+            "unseen-slopes",
+            "the same of a network that is not seen",
+            "the network is not seen, and few critics have a gradient of 0 in every element",
             fit=2,
-            poor=3,
+            poor=4,
         ),
         FixKind(
             "slopes-of-a-batch",

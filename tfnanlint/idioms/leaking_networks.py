@@ -1,7 +1,8 @@
-"""Networks of which only parts are seen: whether they leak where a relu would be flat.
+"""Networks of which only parts are seen: whether one of them is flat, or leaks below 0.
 
-nn.leaky_relu(layers.Dense(64)(x)); score = unknown(x)   leaks
-layers.Dense(1, activation="sigmoid")(leaky)             has a flat part
+unknown(nn.leaky_relu(layers.Dense(64)(x)))     leaking-slopes
+layers.Dense(1, activation="sigmoid")(leaky)    slopes: a part is flat
+unknown(x)                                      unseen-slopes
 """
 
 from __future__ import annotations
@@ -25,17 +26,18 @@ _LEAKING_NAMES: Final = frozenset(("leaky_relu", "leakyrelu", "lrelu"))
 _ACTIVATIONS: Final = ("activation", "activation_fn")
 
 
-def leaks(gradient: Site) -> bool:
-    """Whether a network that a site differentiates leaks below 0, and no part of it that is seen is
-    flat.
+def kind_of_slopes(gradient: Site) -> str:
+    """The kind of fix, as `FIX_KINDS` names it, that a guard of the length of a gradient is: by
+    whether a flat part of the network is seen, or only parts that leak below 0, or neither.
     """
     target, sources = (gradient.value(param) for param in TAKERS[gradient.op.name])
-    is_leaking = False
+    kind = "unseen-slopes"
     for name in _parts(target, elements([sources])):
         if name in FLAT_IN_PART or name in _FLAT_NAMES:
-            return False
-        is_leaking |= name in LEAKING_PARTS or name in _LEAKING_NAMES
-    return is_leaking
+            return "slopes"
+        if name in LEAKING_PARTS or name in _LEAKING_NAMES:
+            kind = "leaking-slopes"
+    return kind
 
 
 def _parts(target: Value, inputs: list[Value]) -> Iterator[str]:

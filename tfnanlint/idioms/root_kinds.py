@@ -15,7 +15,7 @@ from tfnanlint.conventions.identifiers import is_label, is_prediction_parameter
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.chance_zeros import Elements, Pair, chance, under
 from tfnanlint.idioms.derivatives import gradient_site
-from tfnanlint.idioms.leaking_networks import leaks
+from tfnanlint.idioms.leaking_networks import kind_of_slopes
 from tfnanlint.ops.provenance import Walk, first_origin
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
@@ -66,17 +66,11 @@ def _kind_of_elements(root: Site, elements: Elements) -> str:
     vector = plain(elements.value)
     taken = gradient_site(vector)
     if taken is not None:
-        return _kind_of_slopes(taken, elements.whole)
+        return "slopes-of-a-batch" if elements.whole else kind_of_slopes(taken)
     difference = made_by(vector, *DIFFERENCES)
     if difference is not None:
         return _kind_of_difference(difference)
     return "weights" if is_of_weights(vector) else "length"
-
-
-def _kind_of_slopes(taken: Site, whole: bool) -> str:
-    if whole:
-        return "slopes-of-a-batch"
-    return "leaking-slopes" if leaks(taken) else "slopes"
 
 
 def _is_deviation(root: Site) -> bool:
