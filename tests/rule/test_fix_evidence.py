@@ -164,3 +164,11 @@ def weights(y, n):
 """
     settings = {**UNSAFE, "rules": {"TFN102": {"fix": ["count_floor", "divide_no_nan"]}}}
     assert tfnanlint.fix(HEAD + program, "a.py", settings=settings).after == HEAD + program
+
+
+def test_weights_that_start_at_random_are_not_guarded():
+    quotient = "return tf.reduce_sum(x * v / tf.norm(v, axis=-1, keepdims=True))"
+    of_input = loss("v = tf.nn.relu(p)", quotient)
+    assert after(of_input) != of_input
+    of_weights = loss("v = tf.matmul(w, w)", quotient)
+    assert after(of_weights) == of_weights

@@ -75,6 +75,8 @@ def kind_of(code: str, site: Site, param: str | None, certainty: Certainty, fix:
         return _kind_of_roots(site, [site])
     if code == "TFN102" and param is not None:
         return _kind_of_quotient(site, site.value(param))
+    if code == "TFN314" and is_of_weights(site.value("x")):
+        return "weights"
     return _kind_of_power(site) if code == "TFN104" else EQUIVALENT
 
 
@@ -119,6 +121,10 @@ def _has_vanishing_numerator(division: Site, divisor: Value) -> bool:
     return division.given("x") and vanishes_with(division.value("x"), divisor)
 
 
+def _is_length_of_weights(division: Site, divisor: Value) -> bool:
+    return "weights" in map(kind_of_root, roots_in(divisor))
+
+
 def _is_state(division: Site, divisor: Value) -> bool:
     """Whether a variable that starts at 0 is the divisor."""
     variable = made_by(plain(divisor), *VARIABLES)
@@ -159,6 +165,7 @@ def _is_smoothed(numerator: Value) -> bool:
 
 
 _QUOTIENTS: Final[tuple[tuple[Callable[[Site, Value], bool], str], ...]] = (
+    (_is_length_of_weights, "weights"),
     (_is_state, "state"),
     (_has_squared_gradients, "squared-gradients"),
     (_is_cosine, "cosine"),
