@@ -11,6 +11,7 @@ from tfnanlint.diagnostics.fix_kinds import EQUIVALENT, FIX_KINDS
 from tfnanlint.diagnostics.fix_names import GUARDS, name_of
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import ratios
+from tfnanlint.idioms.chance_zeros import ERROR, GRADIENT, OUTPUT
 from tfnanlint.idioms.own_data import trains_on_own_data
 from tfnanlint.idioms.quantities import (
     Quantity,
@@ -36,6 +37,8 @@ _BY_CODE: Final = {
     "TFN108": "jitter",
     "TFN404": "late-guard",
 }
+#: Of roots that are 0 by chance only, also where something is divided by them.
+_COINCIDENCES: Final = (GRADIENT, OUTPUT, ERROR, "weights", "slopes-of-a-batch")
 #: Of fixes that are no guards.
 _REWRITES: Final = {
     "activation": "loss-setting",
@@ -111,6 +114,9 @@ def _kind_of_power(power: Site) -> str:
 
 
 def _kind_of_quotient(division: Site, divisor: Value) -> str:
+    kinds = [kind_of_root(root) for root in roots_in(divisor)]
+    if kinds and all([kind in _COINCIDENCES for kind in kinds]):
+        return kinds[0]
     for applies, kind in _QUOTIENTS:
         if applies(division, divisor):
             return kind
@@ -119,10 +125,6 @@ def _kind_of_quotient(division: Site, divisor: Value) -> str:
 
 def _has_vanishing_numerator(division: Site, divisor: Value) -> bool:
     return division.given("x") and vanishes_with(division.value("x"), divisor)
-
-
-def _is_length_of_weights(division: Site, divisor: Value) -> bool:
-    return "weights" in map(kind_of_root, roots_in(divisor))
 
 
 def _is_state(division: Site, divisor: Value) -> bool:
@@ -165,7 +167,6 @@ def _is_smoothed(numerator: Value) -> bool:
 
 
 _QUOTIENTS: Final[tuple[tuple[Callable[[Site, Value], bool], str], ...]] = (
-    (_is_length_of_weights, "weights"),
     (_is_state, "state"),
     (_has_squared_gradients, "squared-gradients"),
     (_is_cosine, "cosine"),
