@@ -172,3 +172,23 @@ def test_weights_that_start_at_random_are_not_guarded():
     assert after(of_input) != of_input
     of_weights = loss("v = tf.matmul(w, w)", quotient)
     assert after(of_weights) == of_weights
+
+
+LOGITS = """
+model = keras.Sequential([keras.layers.Dense(3)])
+criterion = keras.losses.SparseCategoricalCrossentropy()
+
+def compare(x, y):
+    return criterion(y, model(x))
+"""
+TRAINS = """
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = compare(x, y)
+    return tape.gradient(loss, model.trainable_variables)
+"""
+
+
+def test_a_loss_with_which_nothing_trains_is_left():
+    assert "from_logits=True" in after(LOGITS + TRAINS)
+    assert after(LOGITS) == LOGITS

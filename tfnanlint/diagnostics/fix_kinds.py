@@ -59,7 +59,14 @@ FIX_KINDS: Final = {
             "`from_logits`, the logits, the activation or the order of arguments that a loss takes",
             "",
             fit=18,
-            poor=3,
+            poor=2,
+        ),
+        FixKind(
+            "untrained-loss",
+            "`from_logits` of a loss with which nothing shows that the program trains",
+            "nothing shows that the program trains with this loss",
+            fit=0,
+            poor=2,
         ),
         FixKind(
             "other-activation",

@@ -53,8 +53,12 @@ _REWRITES: Final = {
 def judged(
     code: str, site: Site, param: str | None, certainty: Certainty, fixes: tuple[Fix, ...]
 ) -> tuple[Fix, ...]:
-    """The fixes of a finding; those of a kind that is seldom fit to merge are only suggested."""
-    return tuple([_judged(fix, kind_of(code, site, param, certainty, fix)) for fix in fixes])
+    """The fixes of a finding; those of a kind that is seldom fit to merge are only suggested, and
+    where the best one is, so are the others.
+    """
+    each = [_judged(fix, kind_of(code, site, param, certainty, fix)) for fix in fixes]
+    because = each[0].suggested if each else ""
+    return tuple([replace(fix, suggested=fix.suggested or because) for fix in each])
 
 
 def suggested(fixes: Iterable[Fix], kind: str) -> list[Fix]:
@@ -94,6 +98,8 @@ def _kind_of_rewrite(site: Site, code: str, certainty: Certainty, name: str) -> 
         return "weights"
     if code == "TFN504" and certainty is not Certainty.MUST:
         return "other-activation"
+    if name == "from_logits" and site.differentiated is Differentiated.UNKNOWN:
+        return "untrained-loss"
     return _REWRITES.get(name, EQUIVALENT)
 
 
