@@ -4,7 +4,8 @@ reader: strangers.py findings|fixes FOLDER... [--seed S] [--each N] [--rule N] [
 
 Each FOLDER is one repository, which is left as it is. `findings` draws errors and warnings at
 default settings, at most `--rule` of one rule and `--each` of one repository; files that are not of
-Python 3 count for nothing. `fixes` draws the hunks that `--diff --unsafe-fixes` prints. What is
+Python 3 count for nothing. `fixes` draws the hunks of what `--fix --unsafe-fixes` changes, which
+leaves out suggestions, each with the other changes of its file. What is
 printed is numbered: a reader writes number, verdict and reason, and the verdicts go to
 `benchmarks/verdicts/`. The samples `unread4` and `unread5` of findings were drawn with seeds 1 and
 3, `unread3` and `unread4` of fixes with seeds 1 and 2.
@@ -50,11 +51,14 @@ def findings(folder: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def fixes(folder: pathlib.Path) -> Iterator[tuple[str, str]]:
-    """Each hunk of what fixes change."""
-    for changed in _FILE.split(checked(folder, "--diff", "--unsafe-fixes")):
+    """Each hunk of what fixes change, and what they change elsewhere in the file."""
+    for changed in _FILE.split(checked(folder, "--fix", "--diff", "--unsafe-fixes")):
         if changed.startswith("--- "):
             head, *hunks = _HUNK.split(changed)
-            yield from (("", f"{folder}\n{head}{hunk}") for hunk in hunks)
+            for hunk in hunks:
+                others = "".join(part for part in hunks if part is not hunk)
+                beside = f"\nalso changed in this file:\n{others}" if others else ""
+                yield "", f"{folder}\n{head}{hunk}{beside}"
 
 
 def drawn(

@@ -46,6 +46,7 @@ from tfnanlint.api import (
     evidence,
     linear,
     repairs,
+    roots_in,
     rule,
     traits,
 )
@@ -77,7 +78,7 @@ def check(angle: Site, here: Context) -> Iterator[Finding]:
         if parts is not None:
             values = [parts.value("real"), parts.value("imag")]
     else:
-        shown, inside = False, [root for value in values for root in repairs.roots(value)]
+        shown, inside = False, [root for value in values for root in roots_in(value)]
         # their own gradients are infinite at 0
         fixes = repairs.under_the_root(here, inside) if inside else masked(angle, here)
     shown = (

@@ -49,6 +49,7 @@ from tfnanlint.api import (
     least_result,
     quotients,
     repairs,
+    roots_in,
     rule,
     traits,
 )
@@ -86,7 +87,7 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
         ):
             continue
         local = site.source is here.source
-        inner = [root.node for root in repairs.roots(value) if local and root.source is here.source]
+        inner = [root.node for root in roots_in(value) if local and root.source is here.source]
         yield here.finding(
             site,
             masked.param,
@@ -143,7 +144,7 @@ def repair(masked: Masked, here: Context) -> list[Fix]:
     value = site.value(masked.param)
     if x is None:
         return []
-    inside = repairs.roots(value)
+    inside = roots_in(value)
     if inside and site.op.name in LOGARITHMS and here.precision(value).dtype == "float16":
         # what float16 can add under the root leaves the derivative of its logarithm infinite
         return []

@@ -64,7 +64,7 @@ from tfnanlint.api import (
     densities,
     divisors,
     quotients,
-    repairs,
+    roots_in,
     rule,
     weakness_of_divisor,
 )
@@ -114,7 +114,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         f"{name} {'of' if param == 'x' else 'by'} {shown.words}: {effect}, and the gradient NaN",
         certainty,
         fixes,
-        covers=[root.node for root in repairs.roots(divisor) if here.is_inside(root, division)],
+        covers=[root.node for root in roots_in(divisor) if here.is_inside(root, division)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
         kind=weakness_of_divisor(division, divisor, here.interpreter, here.around),

@@ -51,6 +51,7 @@ from tfnanlint.api import (
     exponential_of,
     repairs,
     rule,
+    suggested,
     traits,
 )
 
@@ -108,6 +109,9 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
             x=argument(exp, "x", "exponent"),
         )
     )
+    is_amplified = amplifies(minus, here)
+    if not is_amplified:
+        fixes = suggested(fixes, "small-digits")
     form = "1 - exp(x)" if sign else "exp(x) - 1"
     yield here.finding(
         minus,
@@ -117,7 +121,7 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         modes=("eager", "graph", "xla") if sign else ("eager", "xla"),
-        doubtful=not amplifies(minus, here),
+        doubtful=not is_amplified,
     )
 
 

@@ -59,7 +59,7 @@ from tfnanlint.api import (
     linear,
     powers,
     ratios,
-    repairs,
+    roots_in,
     rule,
     value_in_words,
     weakness_of_divisor,
@@ -112,7 +112,7 @@ def check(power: Site, here: Context) -> Iterator[Finding]:
         message(base, exponent, below),
         certainty,
         powers.fixes_of(here, power, exponent),
-        covers=[root.node for root in repairs.roots(base) if root.node in ast.walk(power.node)],
+        covers=[root.node for root in roots_in(base) if root.node in ast.walk(power.node)],
         doubtful=exponent > 0 or below or is_unlikely_divisor(power, here),
         kind=weakness_of_divisor(power, base, here.interpreter, here.around),
     )

@@ -26,9 +26,11 @@ from tfnanlint.api import (
     Claim,
     Context,
     Finding,
+    Fix,
     Iterator,
     Site,
     argument,
+    ast,
     exponential_of,
     rule,
     tame,
@@ -41,7 +43,7 @@ from tfnanlint.api import (
     on="tf.sqrt K.sqrt tf.math.rsqrt tf.pow",
     needs="exp( exp) exp, exponential",
     over="TFN102 TFN104 TFN106 TFN202 TFN204 TFN206",
-    fixes="half_exp",
+    fixes="half_exp log_factors",
 )
 def check(root: Site, here: Context) -> Iterator[Finding]:
     if not root.may_be_made_by(root.op.main, "tf.exp"):
@@ -57,7 +59,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
     # the two apart
     kept = exp.complete and not here.masks.compared(root)
     if kept and exp.value("x").kind != "number":
-        fixes = here.rewrite(
+        fixes = of_logarithm(root, exp, power, here) or here.rewrite(
             root,
             "tf.exp({half} * {x})",
             title="halve the exponent instead",
@@ -76,4 +78,32 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         f"{what} of an exponential: {end}",
         Certainty.MAY,
         fixes,
+    )
+
+
+def of_logarithm(root: Site, exp: Site, power: float, here: Context) -> list[Fix]:
+    """The difference that the logarithm of a quotient with the root is, log(a / sqrt(exp(x))): half
+    of the exponent alone would leave an exponential that underflows.
+    """
+    quotient, log = [*here.around(root.node), None, None][:2]
+    if not isinstance(quotient, ast.BinOp) or not isinstance(log, ast.Call):
+        return []
+    site = here.site(log, root.point) if root.point is not None else None
+    if site is None or site.op.name != "tf.math.log" or site.args.get("x") is not quotient:
+        return []
+    if not isinstance(quotient.op, ast.Div):
+        return []
+    is_divisor = quotient.right is root.node
+    beside = quotient.left if is_divisor else quotient.right
+    difference = (
+        "tf.math.log({a}) - {half} * {x}" if is_divisor else "{half} * {x} - tf.math.log({a})"
+    )
+    return here.rewrite(
+        site,
+        difference,
+        title="take the logarithm factor by factor",
+        claim=Claim.EQUAL,
+        half=str(power),
+        x=argument(exp, "x", "exponent"),
+        a=beside,
     )

@@ -45,6 +45,7 @@ from tfnanlint.api import (
     plain,
     quotients,
     repairs,
+    roots_in,
     rule,
     traits,
 )
@@ -85,7 +86,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
     if quotient.differentiated is Differentiated.NO and not surely:
         repaired, here.no_fix = [], "no gradient is taken, and a vector of zeros is rare"
     vectors = [] if repaired else [x, norm.value(norm.op.main)]
-    inside = [root.node for vector in vectors for root in repairs.roots(plain(vector))]
+    inside = [root.node for vector in vectors for root in roots_in(plain(vector))]
     yield here.finding(
         quotient,
         None,
@@ -161,7 +162,7 @@ def fixes(quotient: Site, param: str, norm: Site, here: Context) -> list[Fix]:
     if norm.op.name == "tf.math.rsqrt" and not here.visible(norm, quotient):
         return []  # the helper with the root would stay behind
     half = quotient.value(param).dtype == "float16"
-    if half and repairs.roots(plain(quotient.value(param))):
+    if half and roots_in(plain(quotient.value(param))):
         # the derivative of the root times that of the quotient is beyond 65504
         here.no_fix = "the gradient of the root overflows in float16: normalize in float32"
         return []

@@ -48,6 +48,7 @@ from tfnanlint.api import (
     called_alike,
     identifiers,
     linear,
+    made_by,
     maker,
     rule,
     traits,
@@ -88,6 +89,9 @@ def swapped(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) 
     if site.op.name.startswith("K.") and here.speller.is_of_keras_alone(site):
         here.no_fix = "Keras took the predictions first before 2.0.7: swap them for a later one"
         return []
+    if any([is_without_gradient(pair.labels) for pair in here.pairings(site)]):
+        here.no_fix = "`predict` gives no gradient: call the model, and swap the arguments"
+        return []
     if any([is_left(call, here) for call in called_alike(site, here.interpreter)]):
         here.no_fix = "other calls of this loss in the file may be swapped, too"
         return []
@@ -99,6 +103,11 @@ def swapped(site: Site, labels: ast.expr, predictions: ast.expr, here: Context) 
         claim=Claim.SHIFTED,
         cost="the loss becomes the intended one",
     )
+
+
+def is_without_gradient(predictions: Value) -> bool:
+    """Whether a value is what `predict` of a model gives, an array of NumPy."""
+    return made_by(predictions, "method.predict") is not None
 
 
 def is_left(site: Site, here: Context) -> bool:

@@ -45,6 +45,14 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item.get_closest_marker("slow") is None]
 
 
+@pytest.fixture
+def suggestions_applied(monkeypatch):
+    """Fixes that are only suggested are made as well: for tests of what a fix writes."""
+    from tfnanlint.diagnostics.findings import Fix
+
+    monkeypatch.setattr(Fix, "applies", lambda fix, unsafe: fix.claim.safe or unsafe)
+
+
 @pytest.fixture(autouse=True)
 def settings_of_tensorflow_as_they_were(request):
     """A test that needs TensorFlow leaves its settings, which belong to the process, as by default:

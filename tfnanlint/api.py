@@ -84,6 +84,7 @@ from tfnanlint.idioms.loss_pairs import (
     units,
 )
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
+from tfnanlint.idioms.root_kinds import roots_in
 from tfnanlint.idioms.weak_divisors import weakness_of_divisor
 from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.data_sets import elements
@@ -109,6 +110,7 @@ from tfnanlint.rule import (
 from tfnanlint.rule import late_guards as late_guard_repairs
 from tfnanlint.rule import lost_epsilons as lost_epsilon_repairs
 from tfnanlint.rule import recipes as repairs
+from tfnanlint.rule.fix_evidence import suggested
 from tfnanlint.rule.logarithms import one_hot_choice
 from tfnanlint.rule.registry import API_VERSION, Changed, Context, Part, rule
 from tfnanlint.syntax.access_paths import leaf
@@ -247,6 +249,7 @@ __all__ = [
     "rescued",
     "roles",
     "rounded",
+    "roots_in",
     "rule",
     "same",
     "SETTINGS",
@@ -261,6 +264,7 @@ __all__ = [
     "spot",
     "steep_chains",
     "step",
+    "suggested",
     "survives",
     "tallies",
     "tame",

@@ -82,7 +82,8 @@ def test_settings_are_those_of_the_configuration():
     assert not tfnanlint.check(text, settings={"ignore": ["TFN101"]}).findings
     assert not tfnanlint.check(text, settings={"select": ("TFN3",)}).findings
     assert not tfnanlint.fix(text).changed
-    assert tfnanlint.fix(text, settings={"unsafe-fixes": True}).changed
+    named = {"unsafe-fixes": True, "rules": {"TFN101": {"fix": ["floor"]}}}
+    assert tfnanlint.fix(text, settings=named).changed
     for wrong in ({"selct": []}, {"select": "TFN1"}, {"select": ["TFN999"]}):
         with pytest.raises(tfnanlint.ConfigError):
             tfnanlint.check(text, settings=wrong)

@@ -22,6 +22,8 @@ from tfnanlint.syntax.edits import edits_apply
 from tfnanlint.syntax.source import Source
 from tfnanlint.values.value import FLOATS, SMALLEST, rounded
 
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
+
 CONFIGURED = (1e-12, 1e-7, 1e-3)
 # Functions that set a dtype themselves, or hide it (then it is taken for float32).
 _OWN_DTYPE = ("float", ".half", "vars(", "complex")

@@ -17,6 +17,8 @@ from hazards import HAZARDS
 
 from tfnanlint.dev import repository
 
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
+
 sys.path.insert(0, str(repository.ROOT / "benchmarks"))
 
 TOOL = Tool()

@@ -14,6 +14,8 @@ import tfnanlint
 from tfnanlint.dev import repository
 from tfnanlint.syntax.source import Source
 
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
+
 UNSAFE = {"unsafe-fixes": True}
 
 

@@ -13,6 +13,8 @@ from tfnanlint.rule import registry
 from tfnanlint.rule.registry import load
 from tfnanlint.syntax.source import Source
 
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
+
 LAYER = """import tensorflow as tf
 
 

@@ -12,6 +12,8 @@ import tfnanlint
 from tfnanlint.dev import repository
 from tfnanlint.syntax.source import Source
 
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
+
 
 def fixed(text: str) -> str:
     settings = {"unsafe-fixes": True, "certainty": "unknown"}

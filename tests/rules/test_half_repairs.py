@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import tfnanlint
+
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
 
 UNSAFE = {"unsafe-fixes": True}
 HEAD = "import tensorflow as tf\nfrom tensorflow import keras\n\n"

@@ -11,6 +11,8 @@ from tfnanlint.dev import repository
 from tfnanlint.diagnostics.findings import Finding
 from tfnanlint.syntax.source import Source
 
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
+
 UNSAFE = {"unsafe-fixes": True}
 TAPE = """
 

@@ -12,6 +12,8 @@ from tfnanlint.diagnostics.findings import Claim, Finding
 from tfnanlint.pipeline.linter import Linter
 from tfnanlint.syntax.source import Source
 
+pytestmark = pytest.mark.usefixtures("suggestions_applied")
+
 HEAD = "import tensorflow as tf\nfrom tensorflow.keras import backend as K\n\n\n"
 WEIGHT = """class Rate(tf.keras.layers.Layer):
     def build(self, shape):

@@ -39,4 +39,4 @@ def fixed_by(source: Source, rule: Rule, title: str) -> FixResult:
 
 @lru_cache(maxsize=1024)
 def _fixed(path: str, text: str, unsafe: bool) -> FixResult:
-    return fix_source(Source(path, text), findings, lambda fix: fix.applies(unsafe))
+    return fix_source(Source(path, text), findings, lambda fix: fix.claim.safe or unsafe)

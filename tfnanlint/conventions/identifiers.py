@@ -48,6 +48,10 @@ _RANDOM_INITIALIZER: Final = (
     r"(?:random|truncated)_?(?:normal|uniform)|^(?:normal|uniform)$|^He[NU]"
 )
 _KERNEL: Final = r"(?:(?:depthwise|pointwise|recurrent)_)?kernel"
+_READING: Final = (
+    r"(?i)(?:^|_)(?:load|read|fetch|download|open|flow|csv|imread|data|datasets?|mnist|cifar|corpus)"
+    r"(?:_|\d|$)|_data|next_batch|genfromtxt|loadtxt|from_generator"
+)
 _COMPILER: Final = r"(?i)keras|jit_compile|experimental_compile|^xla$"
 _LOSSES: Final = ("loss", "losses")
 _TRAINING: Final = ("training", "is_training")
@@ -230,6 +234,11 @@ def gives_size(name: str) -> bool:
 def is_session(name: str) -> bool:
     """Whether an object of this name is a session of TensorFlow 1: `sess`, `self.session`."""
     return "sess" in name.lower()
+
+
+def reads_data(name: str) -> bool:
+    """Whether a function or module reads data, by its name: `read_csv`, `load_data`, `mnist`."""
+    return re.search(_READING, name) is not None
 
 
 def names_compiler(name: str) -> bool:

@@ -196,6 +196,11 @@ CONVENTIONS: Final = (
         "variables that hold a `tf.Session` have this name",
     ),
     Convention(
+        identifiers.reads_data,
+        "data come from elsewhere: the program is no lesson on a few rows of its own",
+        "functions and modules that read data say so in their names",
+    ),
+    Convention(
         identifiers.names_compiler,
         "in a file that holds the name, XLA may compile its functions",
         "`fit` of Keras does so on a GPU",

@@ -1,4 +1,4 @@
-"""Golden files: what `--fix --unsafe-fixes` makes of a rule's fixture.
+"""Golden files: what all fixes, also those that are only suggested, make of a rule's fixture.
 `python -m tfnanlint.dev.bless [--check] [SLUG ...]`.
 """
 

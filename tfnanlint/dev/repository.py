@@ -69,12 +69,12 @@ def findings(source: Source, rules: Iterable[Rule] | None = None) -> list[Findin
 def fixed(
     source: Source, rules: Iterable[Rule] | None = None, title: str | None = None
 ) -> FixResult:
-    """The source after `--fix --unsafe-fixes`; with a `title`, after the fixes of that title
-    only.
+    """The source after all fixes, also those that are only suggested; with a `title`, after the
+    fixes of that title only.
     """
     settings = policy(rules)
     return fix_source(
         source,
         lambda changed: list(check_source(changed, settings).findings),
-        lambda fix: fix.applies(True) if title is None else fix.title == title,
+        lambda fix: title is None or fix.title == title,
     )

@@ -106,7 +106,8 @@ This page is the record of {count} rewrites of {rules} rules, executed on Tensor
 Each row is one function of
 `fixtures/claims`. A cell with an arrow shows *before → after* the rewrite. \
 To choose a repair, read the page of the rule: it has
-the same rewrites in words.
+the same rewrites in words. Where a rewrite is applied and where it is only suggested, \
+[which fixes are applied](adoption.md#which-fixes-are-applied) says.
 
 * **not finite**: the share of the hazard inputs on which the value, or the gradient, \
 contains a NaN or Inf. The three figures are for

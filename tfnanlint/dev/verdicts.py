@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfnanlint.dev.repository import ROOT
+from tfnanlint.diagnostics.fix_kinds import FIX_KINDS, LEAST_FIT
 from tfnanlint.diagnostics.kinds import KINDS, LEAST
 
 FOLDER = ROOT / "benchmarks" / "verdicts"
@@ -203,10 +204,23 @@ def _of_fixes(samples: list[Row], applied: list[Verdict]) -> list[str]:
         "want another repair or another form. Where execution decides,\n"
         "the code was executed on TensorFlow before and after. `benchmarks/verdicts/fixes.tsv` "
         "holds the verdicts with their reasons.\n\n" + _samples(samples, "fixes", "fit"),
+        "## Kinds of fixes\n\n"
+        f"Fewer than {100 * LEAST_FIT:.0f} % of the fixes of the kinds with a reason were fit. "
+        "They are only suggested (`tfnanlint/diagnostics/fix_kinds.py`).\n\n" + _kinds_of_fixes(),
         "## Applied fixes by grade\n\n" + _counts(applied),
         "## Applied fixes by rule\n\nEach cell counts the fit fixes, of all judged.\n\n"
         + _table(applied, lambda verdict: verdict.code),
     ]
+
+
+def _kinds_of_fixes() -> str:
+    """A row for each kind of fixes: those that are applied, and those that are only suggested."""
+    lines = ["| kind | fix | fit | only suggested, because |", "|---|---|---|---|"]
+    for kind in sorted(FIX_KINDS.values(), key=lambda row: not row.is_applied):
+        share = f"{kind.fit} of {kind.fit + kind.poor}"
+        because = "" if kind.is_applied else kind.because
+        lines.append(f"| {kind.name} | {kind.of} | {share} | {because} |")
+    return "\n".join(lines)
 
 
 VERDICTS = ("fit", "poor", "wrong")

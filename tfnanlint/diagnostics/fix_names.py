@@ -111,6 +111,10 @@ TITLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "check_numerics": ("check all ops for NaN and Inf instead",),
 }
+# Those that keep a value away from a point; the others compute the same in another form.
+GUARDS: Final = frozenset(
+    "floor count_floor divide_no_nan mask epsilon epsilon_inside jitter margin clip".split()
+)
 _WORD = re.compile(r"[a-z0-9]+")
 
 

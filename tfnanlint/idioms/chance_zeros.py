@@ -38,22 +38,16 @@ from tfnanlint.ops.traits import (
 )
 from tfnanlint.values.value import Note, Value
 
-GRADIENT: Final = "gradient"
-OUTPUT: Final = "output"
-ERROR: Final = "error"
-#: Why the zero is a coincidence, in words that follow "because".
-REASONS: Final = {
-    GRADIENT: "no part of the network is flat: its gradient is hardly ever 0 in every element",
-    OUTPUT: "the output of the network is hardly ever exactly 0 in every element",
-    ERROR: "what the network gives is hardly ever exactly what it is compared with in every "
-    "element",
-}
+#: Names in `FIX_KINDS`, which says why each is a coincidence.
+GRADIENT: Final = "flat-nowhere"
+OUTPUT: Final = "network-output"
+ERROR: Final = "error-by-chance"
 
 _DEPTH: Final = 12
 _PARTS: Final = ("x", "y", "real", "imag")
 
 
-class _Elements(NamedTuple):
+class Elements(NamedTuple):
     """What a root is 0 with, if all of it is 0 or, of a deviation, equal; `whole`: of all axes."""
 
     value: Value
@@ -61,13 +55,13 @@ class _Elements(NamedTuple):
 
 
 def chance(root: Site) -> str:
-    """The kind of coincidence in which a root, norm or deviation is 0, a key of `REASONS`; empty
-    where its zero is ordinary, or nothing shows how it arises.
+    """The kind of coincidence in which a root, norm or deviation is 0, as `FIX_KINDS` names
+    it; empty where its zero is ordinary, or nothing shows how it arises.
     """
-    elements = _under(root)
+    elements = under(root)
     if elements is None:
         return ""
-    if isinstance(elements, _Pair):
+    if isinstance(elements, Pair):
         return ERROR if elements.is_by_chance() else ""
     return _kind(elements.value, elements.whole, _DEPTH)
 
@@ -77,8 +71,8 @@ def vector_of(root: Site) -> Value | None:
     what is no length, and for the distance of two points, which are mostly far apart.
     """
     total = made_by(plain(root.value(root.op.main or "x")), "tf.reduce_sum")
-    elements = _under(root) if root.op.name in NORMS or total is not None else None
-    if not isinstance(elements, _Elements):
+    elements = under(root) if root.op.name in NORMS or total is not None else None
+    if not isinstance(elements, Elements):
         return None
     vector = plain(elements.value)
     if gradient_site(vector) is not None:
@@ -87,7 +81,7 @@ def vector_of(root: Site) -> Value | None:
     return None if elements.whole or is_apart else vector
 
 
-class _Pair(NamedTuple):
+class Pair(NamedTuple):
     """A loss of squared errors: it is 0 where both are equal in every element."""
 
     x: Value
@@ -97,21 +91,21 @@ class _Pair(NamedTuple):
         return _differ(self.x, self.y, True, _DEPTH)
 
 
-def _under(root: Site) -> _Elements | _Pair | None:
+def under(root: Site) -> Elements | Pair | None:
     """What a root, norm or deviation is 0 with; None where that is not a sum over many elements."""
     main = root.value(root.op.main or "x")
     if root.op.name in NORMS or root.op.name in DEVIATIONS:
-        return _Elements(main, not root.given("axis"))
+        return Elements(main, not root.given("axis"))
     if root.op.name not in WRITTEN_ROOTS:
         return None
     spread = made_by(main, *SPREADS) or part_of(main, 1, "tf.nn.moments")
     if spread is not None:
         axis = "axes" if spread.op.name == "tf.nn.moments" else "axis"
-        return _Elements(spread.value(spread.op.main or "x"), not spread.given(axis))
+        return Elements(spread.value(spread.op.main or "x"), not spread.given(axis))
     return _of_squares(main)
 
 
-def _of_squares(radicand: Value) -> _Elements | _Pair | None:
+def _of_squares(radicand: Value) -> Elements | Pair | None:
     """The elements whose squares a sum or mean adds up."""
     total = made_by(plain(radicand), *TOTALS)
     inner = plain(radicand if total is None else total.value(total.op.main or "x"))
@@ -123,21 +117,21 @@ def _of_squares(radicand: Value) -> _Elements | _Pair | None:
         return None
     apart = made_by(inner, *DIFFERENCE_SQUARES)
     if apart is not None:
-        return _Elements(Value(origin=apart), not total.given("axis"))
+        return Elements(Value(origin=apart), not total.given("axis"))
     square = squared(inner)
     if square is None:
         return None
-    return _Elements(square.value("x"), not total.given("axis"))
+    return Elements(square.value("x"), not total.given("axis"))
 
 
-def _pair(loss: Site) -> _Pair | None:
+def _pair(loss: Site) -> Pair | None:
     """What a loss compares."""
     if loss.library != "layer":
-        return _Pair(loss.value("y_true"), loss.value("y_pred"))
+        return Pair(loss.value("y_true"), loss.value("y_pred"))
     both = loss.value("input").obj
     if not isinstance(both, tuple) or len(both) < 2:
         return None
-    return _Pair(both[0], both[1])
+    return Pair(both[0], both[1])
 
 
 def _kind(value: Value, whole: bool, depth: int) -> str:

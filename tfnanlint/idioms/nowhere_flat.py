@@ -32,7 +32,7 @@ from tfnanlint.ops.traits import (
 from tfnanlint.values.value import Note, Value
 
 _DEPTH: Final = 60
-_SLOPES: Final = ("alpha", "negative_slope")
+SLOPES: Final = ("alpha", "negative_slope")
 _ACTIVATIONS: Final = ("activation", "activation_fn")
 
 
@@ -131,7 +131,7 @@ def _is_sloped_model(model: Site, depth: int) -> bool:
 
 def has_sloped_activation(construction: Site) -> bool:
     """Whether the activation of a layer, if it has one, is nowhere flat."""
-    if any([construction.const(slope, 1) in (0, 0.0) for slope in _SLOPES]):
+    if any([construction.const(slope, 1) in (0, 0.0) for slope in SLOPES]):
         return False
     names = [name for name in _ACTIVATIONS if name in construction.params]
     if construction.hidden and not any(map(construction.given, names)):

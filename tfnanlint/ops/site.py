@@ -480,7 +480,8 @@ def _same_index(first: Site, second: Site) -> bool:
 
 # What arrays have as methods and tensors do not.
 _OF_ARRAYS: Final = frozenset(
-    f"method.{name}" for name in "sum prod std var any all argmax argmin dot cumsum cumprod".split()
+    f"method.{name}"
+    for name in "sum prod std var max min mean any all argmax argmin dot cumsum cumprod".split()
 )
 
 

@@ -475,5 +475,12 @@ LOSS_OF_SQUARES: Final = (
 )
 # Linear on each side of a bend.
 BENDS: Final = frozenset((*RELUS, *ONE_SIDED_BOUNDS, RELU_OF_KERAS, "tf.nn.leaky_relu", "tf.abs"))
+# Have a derivative that is exactly 0 for some of what they are given.
+FLAT_IN_PART: Final = frozenset((*RELUS, RELU_OF_KERAS, *RELU_LAYERS, *PROBABILITIES))
+LEAKING_PARTS: Final = frozenset((*LEAKING, "keras.layers.LeakyReLU", "keras.layers.PReLU"))
 BENDING_LAYERS: Final = frozenset((*RELU_LAYERS, "keras.layers.LeakyReLU"))
 BEND_NAMES: Final = frozenset(("relu", "relu6", "leaky_relu"))
+# Make weights of weights alone: of a kernel and the vector of a power iteration.
+WEIGHING: Final = frozenset(
+    (*TOTALS, *SQUARES, "tf.matmul", "tf.divide", "tf.reshape", "tf.transpose")
+)

@@ -12,6 +12,7 @@ from tfnanlint.config.layers import Policy
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Finding
 from tfnanlint.files.kinds import NOTEBOOK, relevant
+from tfnanlint.pipeline.half_repairs import without_half_repairs
 from tfnanlint.suppression import comments as suppress
 from tfnanlint.syntax.parse_limits import TooCostly
 from tfnanlint.syntax.recovery import PartialSource, recovered
@@ -132,7 +133,9 @@ def check_source(
     """
     with Checking(source, policy, facts=None if told is None else {}) as checking:
         kept = narrowed(checking.checked)
-        repaired = {finding: checking.repaired(finding) for finding in kept.findings}
+        repaired = without_half_repairs(
+            source, {finding: checking.repaired(finding) for finding in kept.findings}
+        )
         if told is not None and checking.complete:
             findings = tuple(
                 repaired.get(finding, finding) for finding in checking.checked.findings

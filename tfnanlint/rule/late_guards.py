@@ -21,10 +21,6 @@ from tfnanlint.values.value import NO_CONSTANT
 
 def repaired(here: Context, site: Site, guard: LateGuard) -> list[Fix]:
     """`l2_normalize` for a vector divided by its own norm, and what guards under the roots."""
-    return repairs.suggested_by_chance(guard.roots, _forms(here, site, guard))
-
-
-def _forms(here: Context, site: Site, guard: LateGuard) -> list[Fix]:
     alone = guard.roots[0] if len(guard.roots) == 1 else None
     normalized = _normalized(here, site, alone) if alone is not None else []
     if site.op.name == "tf.math.divide_no_nan":

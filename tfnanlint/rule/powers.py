@@ -8,6 +8,7 @@ from typing import Final
 from tfnanlint.diagnostics.findings import Claim, Differentiated, Fix
 from tfnanlint.guards.post_guards import Masks
 from tfnanlint.idioms import divisors, moments, radicands, ratios
+from tfnanlint.idioms.root_kinds import roots_in
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import ADDITIONS, TOTALS
 from tfnanlint.rewrite.availability import argument
@@ -50,7 +51,7 @@ def fixes_of(here: Context, power: Site, exponent: float) -> list[Fix]:
     """
     if "x" not in power.args or power.value("x").hi <= 0:
         return []
-    inside = repairs.roots(power.value("x"))
+    inside = roots_in(power.value("x"))
     if inside and power.differentiated is not Differentiated.NO:
         # the root's own gradient is infinite at 0, whatever stands around it
         return repairs.under_the_root(here, inside)

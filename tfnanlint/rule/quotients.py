@@ -21,6 +21,7 @@ from tfnanlint.idioms.quantities import (
     vanishes_with,
     zero_meant,
 )
+from tfnanlint.idioms.root_kinds import roots_in
 from tfnanlint.idioms.trained_weights import trained
 from tfnanlint.idioms.vanishing import not_counted
 from tfnanlint.ops.provenance import Walk, site_behind
@@ -84,7 +85,7 @@ def fixes_of(here: Context, division: Site, param: str = "y") -> list[Fix]:
         return with_overlap(here, division, overlap)
     if division.op.name == "tf.math.rsqrt" and quantity(divisor) is not Quantity.COUNT:
         return repairs.under_the_root(here, [division])
-    inside = repairs.roots(divisor) if division.op.name != "tf.math.rsqrt" else []
+    inside = roots_in(divisor) if division.op.name != "tf.math.rsqrt" else []
     if inside and division.differentiated is not Differentiated.NO:
         return repairs.under_the_root(here, inside, division)
     if (
@@ -567,7 +568,7 @@ def advice(division: Site, divisor: Value) -> str:
         return "in float16 every usable floor is too close to ordinary values: divide in float32"
     if densities.is_ratio(division):
         return "subtract logarithms instead: tf.exp(log_p - log_q), from log_softmax or log_prob"
-    if divisor.nonnegative or repairs.roots(divisor) or not_counted(divisor):
+    if divisor.nonnegative or roots_in(divisor) or not_counted(divisor):
         return ""
     if not divisor.known:
         return (

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Callable, Final, Iterable, Iterator
 
@@ -15,7 +14,7 @@ from tfnanlint.conventions.texts import may_divide
 from tfnanlint.diagnostics.findings import EPSILON, Claim, Differentiated, Fix
 from tfnanlint.guards.assertions import named_probability
 from tfnanlint.guards.post_guards import plain
-from tfnanlint.idioms.chance_zeros import REASONS, chance, vector_of
+from tfnanlint.idioms.chance_zeros import vector_of
 from tfnanlint.idioms.common_zeros import are_zero_together
 from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.divisors import divides_by
@@ -23,6 +22,7 @@ from tfnanlint.idioms.labels import truth_only
 from tfnanlint.idioms.moments import squared as squared_by
 from tfnanlint.idioms.probabilities import Probability, logged
 from tfnanlint.idioms.quantities import factors
+from tfnanlint.idioms.root_kinds import roots_in
 from tfnanlint.ops.provenance import behind
 from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import (
@@ -93,7 +93,7 @@ def _divides_by(here: Context, division: Site, root: Site) -> bool:
     if divides_by(division, root):
         return True
     summands = terms(here, division.value("y")) if division.given("y") else []
-    return any(inside.node is root.node for term in summands for inside in roots(plain(term)))
+    return any(inside.node is root.node for term in summands for inside in roots_in(plain(term)))
 
 
 def _sums(value: Value, depth: int = 4) -> int:
@@ -450,15 +450,7 @@ def norm_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
     forms = _in_order(here, root, exact, _with_sum(here, root), exact_first)
     if not forms:
         return []
-    return suggested_by_chance([root], [*forms, *_in_single_precision(here, root, inside)])
-
-
-def suggested_by_chance(roots: list[Site], fixes: list[Fix]) -> list[Fix]:
-    """Fixes of roots, norms or deviations; only suggested where a zero of each is a coincidence."""
-    kinds = [chance(root) for root in roots] if fixes else []
-    if not kinds or not all(kinds):
-        return fixes
-    return [replace(fix, suggested=REASONS[kinds[0]]) for fix in fixes]
+    return [*forms, *_in_single_precision(here, root, inside)]
 
 
 def _in_single_precision(
@@ -497,8 +489,7 @@ def deviation_forms(here: Context, root: Site, what: str, exact_first: bool = Fa
         claim=Claim.EQUAL_WHERE_FINITE,
     )
 
-    forms = _in_order(here, root, exact, _with_sum(here, root), exact_first)
-    return suggested_by_chance([root], forms)
+    return _in_order(here, root, exact, _with_sum(here, root), exact_first)
 
 
 def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) -> list[Fix]:
@@ -524,7 +515,7 @@ def root_forms(here: Context, root: Site, what: str, exact_first: bool = False) 
             else f"keep the value under the root at or above {eps}",
         )
 
-    return suggested_by_chance([root], _in_order(here, root, exact, moved, exact_first))
+    return _in_order(here, root, exact, moved, exact_first)
 
 
 # x / max(|x|, eps) for x / (|x| + eps).
@@ -637,7 +628,7 @@ def _is_of_angle(here: Context, root: Site) -> bool:
         angle = here.site(node, point)
         if angle is None or angle.op.name != "tf.atan2":
             continue
-        if any(root.node is inside.node for p in ("y", "x") for inside in roots(angle.value(p))):
+        if any(root.node is inside.node for p in ("y", "x") for inside in roots_in(angle.value(p))):
             return True
     return False
 
@@ -793,7 +784,7 @@ def partners(here: Context, root: Site) -> list[Site]:
         factor = "y" if product.args.get("x") is inner else "x"
         candidates += [
             one
-            for one in roots(product.value(factor))
+            for one in roots_in(product.value(factor))
             if one.source is here.source and stands_in(one, outer)
         ]
         inner = outer
@@ -868,18 +859,6 @@ def cost_of(root: Site, eps: str) -> str:
     )
 
 
-def roots(value: Value) -> list[Site]:
-    """The roots that a value is, or is the product of; none where it is made of anything else."""
-    root = made_by(value, *ROOTS)
-    if root is not None:
-        return [root]
-    factors = made_by(value, "tf.multiply")
-    factor_roots = (
-        [roots(factors.value(param)) for param in ("x", "y")] if factors is not None else []
-    )
-    return [site for part in factor_roots for site in part] if all(factor_roots) else []
-
-
 def under_the_root(here: Context, inside: list[Site], quotient: Site | None = None) -> list[Fix]:
     """A small number under the roots that a divisor is made of: beside them it would leave their
     gradient infinite. Where float16 is made of the quotient, it is one that float16 holds there.
@@ -895,7 +874,7 @@ def under_the_root(here: Context, inside: list[Site], quotient: Site | None = No
     if len(parts) < len(inside):
         return []
     eps = eps or root_epsilon(here, inside[0], inside[0].op.main)
-    fixes = _sum_named_if_long(
+    return _sum_named_if_long(
         here,
         inside[0],
         parts,
@@ -903,7 +882,6 @@ def under_the_root(here: Context, inside: list[Site], quotient: Site | None = No
         claim=Claim.SHIFTED,
         cost=f"the root changes by {rooted(eps)} at 0, and by less elsewhere",
     )
-    return suggested_by_chance(inside, fixes)
 
 
 def moved_inside(here: Context, outer: Site, root: Site, param: str) -> list[Fix]:

@@ -61,6 +61,7 @@ from tfnanlint.rewrite.availability import Named, Naming, Outside, Reach, argume
 from tfnanlint.rewrite.epsilons import epsilon, survives, under_power
 from tfnanlint.rewrite.kept_arguments import with_name
 from tfnanlint.rewrite.spelling import Speller
+from tfnanlint.rule.fix_evidence import judged
 from tfnanlint.rule.precision import Precision, precision, wanted_around
 from tfnanlint.rule.trace import trace
 from tfnanlint.syntax.access_paths import leaf
@@ -692,7 +693,8 @@ class Context:
         message += where_it_shows(message, modes) + (
             f" (before TensorFlow {fixed_in})" if fixed_in else ""
         )
-        fixes = self._wanted(site, tuple(fixes), kind if weak else "")
+        wanted = self._wanted(site, tuple(fixes), kind if weak else "")
+        fixes = judged(self.rule.code, site, param, certainty, wanted)
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
             self.rule.code,
