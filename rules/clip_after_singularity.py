@@ -68,7 +68,7 @@ LEAST = {"float16": 1e-4, "bfloat16": 1e-37}  # floors below lose their meaning 
     "clip-after-singularity",
     on="tf.clip_by_value tf.maximum tf.minimum tf.nn.relu tf.nn.relu6",
     over="TFN101 TFN102 TFN103 TFN201 TFN202 TFN203 TFN405",
-    silent="MAY/YES/DOUBTFUL",
+    silent="MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
     fixes="floor epsilon_inside",
 )
 def check(clip: Site, here: Context) -> Iterator[Finding]:
@@ -96,9 +96,14 @@ def check(clip: Site, here: Context) -> Iterator[Finding]:
             repair(masked, here) if local else [],
             node=None if local else clip.node,
             covers=inner,
-            doubtful=site.op.name not in LOGARITHMS and not densities.is_ratio(site),
+            doubtful=is_doubtful(site) or here.has_no_path(clip),
             as_of=clip,
         )
+
+
+def is_doubtful(site: Site) -> bool:
+    """Whether a clip says little of the input of what it is around."""
+    return site.op.name not in LOGARITHMS and not densities.is_ratio(site)
 
 
 def wanted(masked: Masked, here: Context) -> bool:

@@ -84,7 +84,7 @@ LIBRARY = {
     on=" ".join((*traits.ROOTS, "tf.divide", "tf.math.divide_no_nan", "tf.maximum", *LIBRARY)),
     default="MUST MAY",
     over="TFN201 TFN202 TFN203",
-    silent="MAY/YES/DOUBTFUL",
+    silent="MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
     fixes="epsilon_inside l2_normalize",
 )
 def check(site: Site, here: Context) -> Iterator[Finding]:
@@ -116,7 +116,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         late_guard_repairs.repaired(here, site, guard),
         modes=modes,
         node=guard.node,
-        doubtful=guard.only_xla and not here.compiled(),
+        doubtful=guard.only_xla and not here.compiled() or here.has_no_path(site),
         kind=late_guards.weakness_of_roots(guard.roots),
         covers=[
             root.node

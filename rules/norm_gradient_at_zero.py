@@ -69,7 +69,7 @@ from tfnanlint.api import (
     "norm-gradient-at-zero",
     on="tf.norm tf.math.reduce_euclidean_norm tf.linalg.normalize",
     default="MUST MAY UNKNOWN",
-    silent="MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL",
+    silent="MAY/UNKNOWN/DOUBTFUL MAY/YES/XLA UNKNOWN/YES/XLA UNKNOWN/YES/DOUBTFUL",
     fixes="mask epsilon_inside float32",
 )
 def check(norm: Site, here: Context) -> Iterator[Finding]:
@@ -115,7 +115,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         fixes(norm, here, late, certainty),
         help=help,
         modes=("xla",) if late else ("eager", "graph", "xla"),
-        doubtful=evidence.passed(x),
+        doubtful=evidence.passed(x) or here.has_no_path(norm),
         kind="" if masked else layer_outputs.weakness_of_vector(x),
     )
 

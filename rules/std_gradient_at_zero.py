@@ -49,7 +49,7 @@ from tfnanlint.api import (
     "std-gradient-at-zero",
     on="tf.math.reduce_std tf.sqrt K.sqrt",
     over="TFN202",
-    silent="MAY/YES/DOUBTFUL",
+    silent="MAY/UNKNOWN/DOUBTFUL MAY/YES/DOUBTFUL",
     fixes="mask epsilon_inside float32",
 )
 def check(std: Site, here: Context) -> Iterator[Finding]:
@@ -75,5 +75,5 @@ def check(std: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         modes=("xla",) if late else ("eager", "graph", "xla"),
-        doubtful=late and not here.compiled(),
+        doubtful=late and not here.compiled() or here.has_no_path(std),
     )

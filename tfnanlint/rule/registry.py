@@ -444,6 +444,24 @@ class Context:
         """Whether the file holds tests: they run on numbers that are written in them."""
         return holds_tests(self.source.path)
 
+    def has_no_path(self, site: Site) -> bool:
+        """Whether no gradient is seen to be taken through a site although other code calls the
+        function around it: where one is taken, the way to it is mostly seen. A function that
+        nothing calls is waiting for its program.
+        """
+        if self.draft or site.differentiated is not Differentiated.UNKNOWN or site.point is None:
+            return False
+        function = site.point.scope.function
+        if function is None or function.owner is not None:
+            return True
+        project = self.module.project
+        return (
+            self.interpreter.escapes(function)
+            or bool(self.interpreter.call_sites(function))
+            or project is not None
+            and bool(project.importing(self.source.path, function.name))
+        )
+
     def compiled(self) -> bool:
         """Whether XLA may compile what the file computes, as the file or the program around it
         says: `fit` of Keras lets it on a GPU, `jit_compile=True` asks for it. Of a file by itself
