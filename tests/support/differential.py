@@ -349,7 +349,7 @@ class Check:
             if (
                 stage == "unsafe"
                 and any(word in title for title in fixed.titles for word in MEANT)
-                and (not self.program.moved or MEANT[0] in fixed.titles)
+                and (not self.program.moved or any(MEANT[0] in title for title in fixed.titles))
             ):
                 continue
             usual = index < len(self.usual)

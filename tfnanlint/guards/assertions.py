@@ -13,8 +13,9 @@ from typing import Any, Callable, Collection, Iterator
 
 from tfnanlint.conventions import roles
 from tfnanlint.conventions.identifiers import is_count, is_probability, is_scale, says_safe
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.ops.provenance import behind
-from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.site import Site, made_by, same
 from tfnanlint.ops.traits import CASTS, CLIPS, MAKES_TENSOR, NAN_TEST_NAMES
 from tfnanlint.program.functions import ClassObject
 from tfnanlint.program.scope import Assigned, Point, Scope, unrefined
@@ -69,7 +70,7 @@ class Assertions:
             | set(_on_the_way(site.value(param), site.point.scope) if waited else ())
         ):
             return True
-        if any(says_safe(name) for name, _ in names) and not _understood(site.value(param)):
+        if any(_is_safe_by_name(name, site, param) for name, _ in names):
             return True
         lineage = [one.node for one in classes]
         asserting = [one.node for one in classes if "assert_" in one.module.source.text]
@@ -199,6 +200,18 @@ def named_safe(site: Site, param: str) -> bool:
         and not site.value(param).known
         and any(says_safe(name) for name, _ in _made_of(node, site.point))
     )
+
+
+def _is_safe_by_name(name: str, site: Site, param: str) -> bool:
+    """Whether a name from which what arrives at a parameter is computed says that it is safe: not
+    where it is known what was made of that (`tf.reduce_sum(tf.where(mask, safe_x, 0.0))`).
+    """
+    value = site.value(param)
+    if not says_safe(name) or _understood(value):
+        return False
+    binding = site.point.lookup(name) if site.point is not None and name.isidentifier() else None
+    named = binding.value(site.interpreter) if binding is not None else None
+    return named is None or not named.known or same(plain(named), plain(value))
 
 
 def _understood(value: Value) -> bool:
