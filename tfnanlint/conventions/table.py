@@ -480,6 +480,11 @@ CONVENTIONS: Final = (
         "it contains five digits, or an exponent",
     ),
     Convention(
+        texts.may_ask_for_half,
+        "a layer of the file may compute in float16, although no policy is set",
+        "something is given a dtype, other than one of TensorFlow or NumPy that is written there",
+    ),
+    Convention(
         texts.names_of_large_numbers,
         "the name stands for that number in other lines",
         "such constants are assigned on one line",

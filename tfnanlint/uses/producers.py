@@ -8,7 +8,6 @@ import ast
 from typing import Any
 
 from tfnanlint.interp.callgraph.parameters import MAX_CALLERS, handed_over
-from tfnanlint.interp.expressions import OPERATORS
 from tfnanlint.ops.frameworks import CALL_METHODS, PARAMETRIZING
 from tfnanlint.ops.names import is_tensorflow
 from tfnanlint.ops.site import Site
@@ -93,9 +92,6 @@ class Stems:
                 or self._leads_on(op)
                 and self._given(node, op, point, depth - 1)
             )
-        if kind is ast.Compare and len(node.ops) == 1:
-            op = self.interpreter.table.get(OPERATORS.get(type(node.ops[0]), ""))
-            return op is None or op.name in self.names or self._sees_through(op)
         if kind is ast.UnaryOp and isinstance(node.op, ast.USub):
             return (
                 "tf.negative" in self.names
