@@ -723,9 +723,11 @@ def test_flags_and_files_say_what_the_project_works_with(tmp_path):
         ).stdout
 
     (tmp_path / "a.py").write_text(HEAD + "    return tf.math.log(tf.nn.relu(x))\n")
-    diff = ("--diff", "--unsafe-fixes")
+    diff, floored = ("--diff", "--unsafe-fixes"), '[rules.TFN101]\nfix = ["floor"]\n'
+    settings = tmp_path / "tfnanlint.toml"
+    settings.write_text(floored)
     assert "tf.maximum(tf.nn.relu(x), 1e-37))" in check(*diff)
-    (tmp_path / "tfnanlint.toml").write_text("epsilon = 1e-4\n")
+    settings.write_text(f"epsilon = 1e-4\n{floored}")
     assert "tf.maximum(tf.nn.relu(x), 1e-4))" in check(*diff)
     assert "tf.maximum(tf.nn.relu(x), 3e-5))" in check(*diff, "--epsilon", "3e-5")
     (tmp_path / "a.py").write_text(HEAD + "    return tf.math.log(1.0 - tf.nn.sigmoid(x) + 1e-8)\n")
