@@ -29,7 +29,7 @@ _PREPARATION: Final = r"_*(?:init|build|reset|setup)"
 _INITIALIZATION: Final = r"(?:^|_)init(?:i?ali[sz]e)?(?:_|$)"
 _TRAINING_STEP: Final = (
     r"gradients?|jacobian|batch_jacobian|"
-    r"(?!update_state$)(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e|minimi[sz]e|updates?)(?:_\w+)?"
+    r"(?!update_state$)(?:\w*_)?(?:grad|gradients|train|training|optimi[sz]e(?:rs?)?|minimi[sz]e|updates?)(?:_\w+)?"
 )
 _TAKES_GRADIENTS: Final = (
     r"\b(?!stop_gradients?\b)(?:\w*(?:[Gg]radient|[Jj]acobian|[Hh]essian|[Mm]inimi[sz]e|"

@@ -15,7 +15,7 @@ from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.callers import loads_uncalled
 from tfnanlint.gradients.dependence import depending_on, parts_of
 from tfnanlint.gradients.forward import Forward, modules_with
-from tfnanlint.gradients.inactive import rigid
+from tfnanlint.gradients.inactive import Source, rigid, source_behind
 from tfnanlint.gradients.layer_functions import layered
 from tfnanlint.gradients.roles import Roles, roles_of
 from tfnanlint.gradients.tapes import Tapes, recorded_at, recorded_name
@@ -70,10 +70,19 @@ _OPERAND_NAMES = ("tensor", "xs", "variables", "primals")
 
 class Gradients:
     """Answers for one module. `abroad`: through how many other files of the project calls are
-    followed (`train.py` calls `objective.py`, and that `geometry.py`).
+    followed (`train.py` calls `objective.py`, and that `geometry.py`). `by_names`: names of
+    functions tell where no caller does.
     """
 
-    def __init__(self, module: Module, interpreter: Engine, abroad: int = _MAX_FILES):
+    def __init__(
+        self,
+        module: Module,
+        interpreter: Engine,
+        abroad: int = _MAX_FILES,
+        by_names: bool = True,
+    ):
+        self.by_names = by_names
+        self._found_nameless: Gradients | None = None
         self._found_none_taken: bool | None = None
         self._found_layered: frozenset[ast.AST] | None = None
         self._found_roles: Roles | None = None
@@ -121,6 +130,32 @@ class Gradients:
         if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
             return Differentiated.NO
         return activity
+
+    def seen(self, site: Site, stopped: bool) -> Differentiated:
+        """The answer of `of` where the program shows it; UNKNOWN where it rests on a guess."""
+        taken = self.of(site, stopped)
+        if taken is Differentiated.YES and not self._shows_gradient(site):
+            return Differentiated.UNKNOWN
+        return taken
+
+    def _shows_gradient(self, site: Site) -> bool:
+        """Whether the program shows that what is behind a site is trained, and that a gradient is
+        taken of what it goes to. Names tell of a function whose callers are not seen.
+        """
+        source = source_behind(site)
+        if site.node in self.upstream:
+            return source > Source.NUMBERS
+        is_shown = self._nameless.at(site.point) is Differentiated.YES
+        return source is Source.TRAINED if is_shown else source is Source.GIVEN
+
+    @property
+    def _nameless(self) -> Gradients:
+        """The answers for this file that no name of a function decides."""
+        if self._found_nameless is None:
+            nameless = Gradients(self.module, self.interpreter, self.abroad, by_names=False)
+            nameless._upstream, nameless._still = self._upstream, self._still
+            self._found_nameless = nameless
+        return self._found_nameless
 
     def _followed(self, site: Site) -> Differentiated:
         """NO where all ways of what a site gives end before a gradient is taken, UNKNOWN where
@@ -333,9 +368,7 @@ class Gradients:
                 activity = self.function(scope.function)
                 if activity is not Differentiated.UNKNOWN:
                     return activity
-                if roles.is_loss(scope.function.name):
-                    return Differentiated.YES
-                if penalty:
+                if self.by_names and (penalty or roles.is_loss(scope.function.name)):
                     return Differentiated.YES
             parent = scope.parent
             scope, time = (parent.scope, parent.time) if parent is not None else (None, 0)
@@ -432,8 +465,8 @@ class Gradients:
             ):
                 # what Keras calls preprocessing: it stands before all that is trained
                 return Differentiated.NO
-            if any(b.startswith(TRAINED_BASES) for b in bases) and not roles.prepares(
-                function.name
+            if any(b.startswith(TRAINED_BASES) for b in bases) and not (
+                roles.prepares(function.name) or self._is_idle(function)
             ):
                 return Differentiated.YES
         name = function.name
@@ -451,7 +484,12 @@ class Gradients:
         without = (by_calls.mapped, by_calls.own_gradients, by_calls.metrics, by_calls.evaluated)
         if any([name in names for names in without]):
             return Differentiated.NO
-        return Differentiated.YES if name in by_calls.losses else Differentiated.UNKNOWN
+        is_loss = self.by_names and name in by_calls.losses
+        return Differentiated.YES if is_loss else Differentiated.UNKNOWN
+
+    def _is_idle(self, function: Function) -> bool:
+        """Whether nothing but its name says that a method of a model is run in training."""
+        return not self.by_names and self._own_method(function)
 
     @property
     def _layered(self) -> frozenset[ast.AST]:
@@ -586,7 +624,9 @@ class Gradients:
     def _beside(self, module: Module) -> Gradients:
         """The answers for another module, of what its own text and fewer other files say."""
         if module not in self._others:
-            self._others[module] = Gradients(module, self.interpreter, abroad=self.abroad - 1)
+            self._others[module] = Gradients(
+                module, self.interpreter, self.abroad - 1, self.by_names
+            )
         return self._others[module]
 
     def _takes(self, function: Function, call: ast.Call, point: Point) -> bool:

@@ -5,13 +5,14 @@ trained.
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Iterable
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import holds_numbers
 from tfnanlint.gradients.frozen import is_frozen
 from tfnanlint.ops.frameworks import PREDICT_METHODS
-from tfnanlint.ops.provenance import site_behind
+from tfnanlint.ops.provenance import Walk, first_origin, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, draws_tensor
@@ -21,7 +22,55 @@ from tfnanlint.values.value import NO_FLOATS, Many, Note, Value
 
 _OF_PYTHON = ("number", "string", "shape")
 _DISTRIBUTED_BY = ("mean", "stddev", "minval", "maxval", "alpha", "beta")
+_MAX_BEHIND = 200  # values looked at behind a site
+_BEFORE = ("__init__", "build")  # methods that are given numbers and shapes
 _IN_NUMPY = frozenset(("numpy_function", "py_func"))  # what runs there has no gradient
+
+
+class Source(enum.IntEnum):
+    """What is seen behind a site that a gradient may lead back to, the most telling last."""
+
+    NUMBERS = 0  # constants, data and settings of the program
+    GIVEN = 1  # what a function is given whose callers are not seen
+    UNSEEN = 2
+    TRAINED = 3  # variables, layers, predictions, what a call makes that is not followed
+
+
+def source_behind(site: Site) -> Source:
+    """The most telling thing behind what a site is given."""
+    walk = Walk(*_operands(site), limit=_MAX_BEHIND)
+    makers: set[Site] = set()
+    source = Source.NUMBERS
+    for value in walk:
+        if value.kind in _OF_PYTHON or value.dtype in NO_FLOATS:
+            continue
+        parts = _parts(value, PLACEHOLDERS, _MAX_BEHIND)
+        maker = site_behind(value)
+        if parts is not None:
+            walk.add(parts)
+        elif maker is None:
+            source = max(source, _unmade(value))
+        elif maker not in makers and maker.op.name not in NO_GRADIENT:
+            makers.add(maker)
+            if maker.args and _is_followed(maker) and not maker.op.starts:
+                walk.add(_operands(maker))
+            elif maker.library not in ("np", "math"):
+                return Source.TRAINED
+    return source
+
+
+def _unmade(value: Value) -> Source:
+    """What a value is that no op of the program makes."""
+    note = first_origin(value)
+    if not isinstance(note, Note):
+        return Source.NUMBERS if value.exact else Source.UNSEEN
+    if note.outer or note.computed:
+        return Source.TRAINED
+    if not note.given:
+        return Source.UNSEEN
+    is_part = "." in note.path and not note.path.startswith("self.") and value.kind != "tensor"
+    is_before = getattr(note.node, "name", "") in _BEFORE
+    return Source.NUMBERS if is_part or is_before else Source.GIVEN
 
 
 def rigid(

@@ -44,7 +44,8 @@ class Op:
     a layer has, where its kind says so: 4 of Conv2D. `promotes` says what NumPy and Keras make of
     whole numbers and truth values where TensorFlow leaves them as they are: "floats", at least
     where they are not rounded, or "wider" ones; "floats, as the row says" where `gives` tells the
-    dtype.
+    dtype. `axis_first` is the order of TensorFlow before 1.0 in rows that took a number first, the
+    axis: `tf.concat(1, [a, b])`.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Op:
     of_arrays: tuple[str, ...] = ()
     rank: int = 0
     promotes: str = ""
+    axis_first: tuple[str, ...] = ()
 
     def params_of(self, alias: str) -> tuple[str, ...]:
         """Parameter order of one spelling."""

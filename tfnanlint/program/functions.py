@@ -741,6 +741,8 @@ def bind_op(
 ) -> tuple[dict[str, ast.expr], bool]:
     """Parameter -> expression for a call of a row; False when some argument has no parameter."""
     params, plain, foreign = _params_of(row, name, leading)
+    if row.axis_first and call.args and type(getattr(call.args[0], "value", None)) is int:
+        params = row.axis_first
     args: dict[str, ast.expr] = {}
     complete = True
     position = 0

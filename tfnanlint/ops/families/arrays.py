@@ -1004,6 +1004,7 @@ op(
     "values axis name",
     _joined("values"),
     untested="takes a list; tests/ops/families/test_arrays.py",
+    axis_first=("axis", "values", "name"),
 )
 op(
     "tf.stack",
@@ -1026,6 +1027,7 @@ op(
     lambda site: pieces(site.value("x"), site.value("num_or_size_splits")),
     untested="gives a list; tests/ops/families/test_arrays.py",
     positions={"ops.split": ("x", "num_or_size_splits", "axis")},
+    axis_first=("axis", "num_or_size_splits", "x", "name"),
 )
 op(
     "tf.unstack",
