@@ -49,7 +49,7 @@ from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.uses.uses import CUTS, endings_of, goes_into
+from tfnanlint.uses.uses import CUTS, calls_of, endings_of, goes_into
 from tfnanlint.values.value import Note, Value
 
 if TYPE_CHECKING:
@@ -142,11 +142,21 @@ class Gradients:
         """Whether the program shows that what is behind a site is trained, and that a gradient is
         taken of what it goes to. Names tell of a function whose callers are not seen.
         """
-        source = source_behind(site)
+        source, function = source_behind(site), site.point.scope.function
         if site.node in self.upstream:
-            return source > Source.NUMBERS
-        is_shown = self._nameless.at(site.point) is Differentiated.YES
-        return source is Source.TRAINED if is_shown else source is Source.GIVEN
+            return source > Source.NUMBERS or self._of_watched(site)
+        if self._nameless.at(site.point) is Differentiated.YES:
+            is_step = self._inherits(function, MODEL_BASES) and self._own_method(function)
+            return source is Source.TRAINED or source is Source.GIVEN and is_step
+        return source is Source.GIVEN and not self._inherits(function, TRAINED_BASES)
+
+    def _inherits(self, function: Function | None, bases: tuple[str, ...]) -> bool:
+        """Whether a function is a method of a class that is made of one of some classes."""
+        return (
+            function is not None
+            and function.owner is not None
+            and any(one.startswith(bases) for one in self.interpreter.foreign_bases(function.owner))
+        )
 
     @property
     def _nameless(self) -> Gradients:
@@ -368,7 +378,7 @@ class Gradients:
                 activity = self.function(scope.function)
                 if activity is not Differentiated.UNKNOWN:
                     return activity
-                if self.by_names and (penalty or roles.is_loss(scope.function.name)):
+                if penalty or self.by_names and roles.is_loss(scope.function.name):
                     return Differentiated.YES
             parent = scope.parent
             scope, time = (parent.scope, parent.time) if parent is not None else (None, 0)
@@ -488,8 +498,13 @@ class Gradients:
         return Differentiated.YES if is_loss else Differentiated.UNKNOWN
 
     def _is_idle(self, function: Function) -> bool:
-        """Whether nothing but its name says that a method of a model is run in training."""
-        return not self.by_names and self._own_method(function)
+        """Whether a method that Keras does not call is neither called nor handed on."""
+        return (
+            not self.by_names
+            and self._own_method(function)
+            and not self.interpreter.escapes(function)
+            and not calls_of(function, self.interpreter)
+        )
 
     @property
     def _layered(self) -> frozenset[ast.AST]:

@@ -9,7 +9,7 @@ import enum
 from collections.abc import Iterable
 
 from tfnanlint.conventions.files import holds_tests
-from tfnanlint.conventions.identifiers import holds_numbers
+from tfnanlint.conventions.identifiers import holds_numbers, is_label
 from tfnanlint.gradients.frozen import is_frozen
 from tfnanlint.ops.frameworks import PREDICT_METHODS
 from tfnanlint.ops.provenance import Walk, first_origin, site_behind
@@ -64,13 +64,13 @@ def _unmade(value: Value) -> Source:
     note = first_origin(value)
     if not isinstance(note, Note):
         return Source.NUMBERS if value.exact else Source.UNSEEN
-    if note.outer or note.computed:
+    if note.outer or note.computed or note.passed:
         return Source.TRAINED
     if not note.given:
         return Source.UNSEEN
     is_part = "." in note.path and not note.path.startswith("self.") and value.kind != "tensor"
-    is_before = getattr(note.node, "name", "") in _BEFORE
-    return Source.NUMBERS if is_part or is_before else Source.GIVEN
+    is_data = getattr(note.node, "name", "") in _BEFORE or is_label(note.parameter)
+    return Source.NUMBERS if is_part or is_data else Source.GIVEN
 
 
 def rigid(

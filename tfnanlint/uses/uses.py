@@ -55,7 +55,8 @@ CUTS: Final = (
     | frozenset(
         "argmax argmin argsort searchsorted sorted sign round floor floordiv floor_div ceil int "
         "bool in_top_k add_metric update_state bernoulli sample_bernoulli non_max_suppression "
-        "one_hot to_int32 to_int64 numpy eval stop_gradient assign assign_add assign_sub".split()
+        "one_hot to_int32 to_int64 numpy eval stop_gradient assign assign_add assign_sub "
+        "scatter_add scatter_sub scatter_update scatter_nd_update".split()
     )
 )
 # What puts a number on the screen; a rewritten one would no longer be what its label says.
