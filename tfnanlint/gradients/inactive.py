@@ -64,7 +64,7 @@ def _unmade(value: Value) -> Source:
     note = first_origin(value)
     if not isinstance(note, Note):
         return Source.NUMBERS if value.exact else Source.UNSEEN
-    if note.outer or note.computed or note.passed:
+    if note.outer or note.passed:
         return Source.TRAINED
     if not note.given:
         return Source.UNSEEN
