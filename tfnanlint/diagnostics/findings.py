@@ -170,6 +170,7 @@ class Finding:
     `range` is the offending value in words ("between 0 and 1"); `modes` are the execution modes in
     which the hazard shows ("eager", "graph", "xla", and "gpu" where it takes one); `fixed_in` is
     the TensorFlow release that no longer has it; `no_fix` says why a repair was not offered.
+    `differentiated` is what rules and grades go by, `seen` what the program shows of it.
     """
 
     code: str
@@ -192,6 +193,12 @@ class Finding:
     verdict: Verdict | None = field(default=None, compare=False, hash=False)
     kind: str = ""  # of the evidence, where reading has shown it to be weak; see `kinds`
     unreached: str = ""  # why the program never runs the place, where that is known
+    is_guessed: bool = False  # what `differentiated` says rests on a guess
+
+    @property
+    def seen(self) -> Differentiated:
+        """Whether a gradient is taken through the place, as far as the program shows it."""
+        return Differentiated.UNKNOWN if self.is_guessed else self.differentiated
 
     @property
     def certainty_by_values(self) -> Certainty:

@@ -54,7 +54,8 @@ def grade(finding: Finding) -> Grade:
     weak = KINDS[finding.kind].because if finding.kind in KINDS else ""
     reasons = [finding.unreached or weak or _bounded_only(finding) or _BECAUSE[finding.certainty]]
     if finding.differentiated in _DIFFERENTIATED:
-        reasons.append(_DIFFERENTIATED[finding.differentiated])
+        taken = _DIFFERENTIATED[finding.differentiated]
+        reasons.append(f"probably {taken}" if finding.is_guessed else taken)
     if finding.doubtful:
         reasons.append(_OFTEN_HARMLESS)
     return Grade(SEVERITY[finding.certainty], finding.certainty, "; ".join(reasons))

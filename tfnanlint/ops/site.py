@@ -77,7 +77,7 @@ class Site:
         self.values: dict[str, Value] = {}
         self.assumed: dict[str, tuple[tuple[Any, int], ...]] = {}
         self.interpreter = interpreter
-        self.judge: Callable[[Site], Differentiated] | None = None
+        self.judge: Callable[[Site, bool], Differentiated] | None = None
 
     @classmethod
     def of_values(cls, op: Op, values: dict[str, Value]) -> Site:
@@ -232,12 +232,13 @@ class Site:
         """Whether a gradient is taken through this site."""
         return self.gradient()
 
-    def gradient(self, as_of: Site | None = None) -> Differentiated:
+    def gradient(self, as_of: Site | None = None, is_seen: bool = False) -> Differentiated:
         """Whether a gradient is taken through this site; `as_of` a site of the linted file to which
-        the result of this one goes, judged as what stands there is.
+        the result of this one goes, judged as what stands there is. `is_seen`: as far as the
+        program shows it; else a guess counts.
         """
         judge = (as_of or self).judge
-        return judge(self) if judge is not None else Differentiated.UNKNOWN
+        return judge(self, is_seen) if judge is not None else Differentiated.UNKNOWN
 
     def apply(self, callee: Value, *args: Value) -> Value:
         """What calling `callee` (an activation, a mapped function) on `args` gives; unknown when it

@@ -371,8 +371,8 @@ class File:
             self.contexts[rule].activity = self._activity
         return self.contexts[rule]
 
-    def _activity(self, site: Site) -> Differentiated:
-        return self.gradients.of(site, False)
+    def _activity(self, site: Site, is_seen: bool, stopped: bool = False) -> Differentiated:
+        return (self.gradients.seen if is_seen else self.gradients.of)(site, stopped)
 
     def of_file(self) -> list[Finding]:
         """Findings of the rules that look at a file as a whole."""
@@ -501,7 +501,7 @@ class File:
 
     def _found_at(self, site: Site, stopped: bool) -> list[Finding]:
         """What the rules say of an op application."""
-        site.judge = lambda judged: self.gradients.of(judged, stopped)
+        site.judge = lambda judged, is_seen: self._activity(judged, is_seen, stopped)
         return [
             finding
             for one in self.subscribed.by_op.get(site.op.name, ())

@@ -61,7 +61,7 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "severity": graded.severity,
         "because": graded.because,
         "certainty": finding.certainty.name.lower(),
-        "differentiated": finding.differentiated.value,
+        "differentiated": finding.seen.value,
         "range": finding.range,
         "trace": [_step(step, source) for step in finding.trace],
         "modes": list(finding.modes),

@@ -152,7 +152,7 @@ class Sarif:
         if finding.modes:  # notices on a file have none
             result["properties"] = {
                 "certainty": finding.certainty.name.lower(),
-                "differentiated": finding.differentiated.value,
+                "differentiated": finding.seen.value,
                 "range": escape(finding.range),
                 "modes": list(finding.modes),
                 **({"fixedIn": finding.fixed_in} if finding.fixed_in else {}),

@@ -278,7 +278,7 @@ class Context:
         self.speller = Speller(module, interpreter, setup)
         self.no_fix = ""
         # whether a gradient is taken through a site, for those that a rule of a file looks up
-        self.activity: Callable[[Site], Differentiated] | None = None
+        self.activity: Callable[[Site, bool], Differentiated] | None = None
         # the dtype of 16 bits that the program asks for, once a fix has asked
         self._half: str | None = None
 
@@ -683,7 +683,7 @@ class Context:
         certainty = Certainty.UNKNOWN if weak else certainty
         site.judge = site.judge or self.activity
         value = site.value(param) if param else None
-        modes = self._reached(site, modes)
+        modes, taken = self._reached(site, modes), site.gradient(as_of)
         message += where_it_shows(message, modes) + (
             f" (before TensorFlow {fixed_in})" if fixed_in else ""
         )
@@ -696,7 +696,8 @@ class Context:
             self.source.span(node or site.node),
             message,
             certainty,
-            differentiated=site.gradient(as_of),
+            differentiated=taken,
+            is_guessed=taken is not site.gradient(as_of, is_seen=True),
             range=words(value) if value is not None else "",
             trace=trace(value, site) if value is not None and not self.repairing else (),
             modes=modes,
