@@ -101,12 +101,29 @@ def test_an_axis_that_stands_first(tmp_path, what, answer):
 
 
 UPDATED = """\
-def build(x, ids, optimizer):
-    y = tf.layers.dense(x, 8)
+def near(y, ids):
     centers = tf.get_variable("centers", [10, 8], trainable=False)
     moved = tf.sqrt(y)
     {}
-    return optimizer.minimize(tf.reduce_sum(y)), centers
+    return tf.reduce_sum(y), centers
+"""
+USED = """\
+import tensorflow as tf
+import a
+
+
+class Net:
+    def __init__(self, x, ids):
+        self.loss, _ = a.near(tf.layers.dense(x, 8), ids)
+
+
+class Trainer:
+    def run(self, net):
+        self.step = tf.train.AdamOptimizer().minimize(net.loss)
+        session.run(self.step)
+
+
+Trainer().run(Net(x, ids))
 """
 
 
@@ -115,8 +132,8 @@ def build(x, ids, optimizer):
     [("centers = tf.scatter_sub(centers, ids, moved)", NO), ("y = y + moved", YES)],
 )
 def test_what_only_updates_rows_of_a_variable(tmp_path, line, answer):
-    text = HEAD + UPDATED.format(line) + "\n\nsession.run(build(x, ids, optimizer))\n"
-    assert taken(tmp_path / "a.py", text) is answer
+    (tmp_path / "train.py").write_text(USED)
+    assert taken(tmp_path / "a.py", HEAD + UPDATED.format(line)) is answer
 
 
 APPLIED = """\
