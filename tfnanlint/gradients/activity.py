@@ -139,10 +139,13 @@ class Gradients:
         return taken
 
     def _shows_gradient(self, site: Site) -> bool:
-        """Whether the program shows that what is behind a site is trained, and that a gradient is
-        taken of what it goes to. Names tell of a function whose callers are not seen.
+        """Whether the program shows that what is behind a site is trained, and that it runs what
+        takes a gradient of that. Names tell of a function whose callers are not seen.
         """
         source, function = source_behind(site), site.point.scope.function
+        row = getattr(site.node, "lineno", 0)
+        if row and self.interpreter.unreached(site.point.scope.module, row):
+            return False
         if site.node in self.upstream:
             return source > Source.NUMBERS or self._of_watched(site)
         if self._nameless.at(site.point) is Differentiated.YES:
