@@ -156,3 +156,24 @@ main(x)
 @pytest.mark.parametrize(("call", "answer"), [("pt.apply_optimizer", UNKNOWN), ("round", NO)])
 def test_a_loss_given_to_what_applies_an_optimizer(tmp_path, call, answer):
     assert taken(tmp_path / "a.py", HEAD + APPLIED.format(call)) is answer
+
+
+STARTED = """\
+def {}(x):
+    return tf.sqrt(x)
+
+
+class Model:
+    def run(self, x):
+        self.loss = tf.reduce_sum({}(tf.layers.dense(x, 8)))
+        self.start()
+
+    def start(self):
+        self.step = tf.train.AdamOptimizer().minimize(self.loss)
+"""
+
+
+@pytest.mark.parametrize("name", ["init_ops", "starts"])
+def test_a_function_named_for_initial_values(tmp_path, name):
+    text = HEAD + STARTED.format(name, name)
+    assert taken(tmp_path / "a.py", text, is_seen=True) is not NO

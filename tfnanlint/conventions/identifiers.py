@@ -36,8 +36,6 @@ _PREDICTED: Final = (
 _LIKELIHOOD: Final = r"like|prob|log|elbo|reward|return"
 _PADDING: Final = r"(?i)(?:^|_)(?:pad|padding|eos|eoq)(?:_|$|idx|id\b)"
 _RETURN: Final = r"(?i)(?:\w*_)?(?:rewards?|returns?)(?:_\w+)?"
-_GRADIENT: Final = r"grads?|gradients?|grads_\w+|gradients?_list"
-_INITIAL_VALUE: Final = r"(?:.*_)?init(?:ial)?_(?:values?|weights?|scale|bias)"
 _SETTINGS: Final = (
     r"(?i)_*(?:\w*_)?(?:hparams|hps?|hyperparams|params|config|cfg|args|opts?|options|flags|"
     r"settings)_*"
@@ -163,16 +161,6 @@ def says_predicted(text: str) -> bool:
 def names_likelihood(name: str) -> bool:
     """Whether a name speaks of a likelihood or a reward: `log_prob`, `elbo`, `returns`."""
     return re.search(_LIKELIHOOD, name.lower()) is not None
-
-
-def is_gradient(name: str) -> bool:
-    """Whether a parameter of this name takes gradients: `grad`, `gradients`, `grads_and_vars`."""
-    return re.fullmatch(_GRADIENT, name) is not None
-
-
-def is_initial_value(path: str) -> bool:
-    """Whether a name is one of values computed before training: `init_scale`, `initial_value`."""
-    return re.fullmatch(_INITIAL_VALUE, path) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,6 @@ _LOSS: Final = (
     r"evaluation|test)_)(?:\w*_)?(?:loss(?:es)?|elbo)(?:_\w+)?"
 )
 _PENALTY: Final = r"(?:^|_)penalty(?:_|$)"
-_LOSS_OR_PENALTY: Final = r"penalty|loss"
 _ON_GRADIENTS: Final = (
     r"(?!.*(?:penalty|loss))_*(?:clip|process|compute|apply|aggregate|accumulate|scale|transform)_"
     r"(?:\w+_)?grad(?:ient)?s?(?:_\w+)?"
@@ -96,11 +95,6 @@ def is_measured(name: str) -> bool:
 def names_loss(name: str) -> bool:
     """Whether a name speaks of a loss anywhere: `lossy_metric` too."""
     return "loss" in name
-
-
-def names_loss_or_penalty(name: str) -> bool:
-    """Whether a name speaks of a loss or of a penalty anywhere."""
-    return re.search(_LOSS_OR_PENALTY, name) is not None
 
 
 def is_loss(name: str) -> bool:

@@ -129,16 +129,6 @@ CONVENTIONS: Final = (
         "a likelihood is weighted and compared, where a loss is only minimised",
     ),
     Convention(
-        identifiers.is_gradient,
-        "a parameter holds gradients; what is computed of it is not differentiated again",
-        "optimizers and clipping take gradients under these names",
-    ),
-    Convention(
-        identifiers.is_initial_value,
-        "what is assigned to the name is computed once, before training",
-        "initial weights and biases have these names",
-    ),
-    Convention(
         identifiers.holds_settings,
         "the attributes of the object are settings: numbers that the author chose",
         "objects that hold flags or a configuration file have these names",
@@ -208,11 +198,6 @@ CONVENTIONS: Final = (
         roles.names_loss,
         "a gradient may be taken, whatever else the name or the folder suggests",
         "`accuracy_loss` is a loss of training",
-    ),
-    Convention(
-        roles.names_loss_or_penalty,
-        "gradients that a function is given may be differentiated again",
-        "a gradient penalty differentiates gradients",
     ),
     Convention(
         roles.is_loss,

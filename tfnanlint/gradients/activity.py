@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from tfnanlint.conventions import roles
 from tfnanlint.conventions.files import holds_tests, is_apart_from_training
-from tfnanlint.conventions.identifiers import is_gradient, is_initial_value
 from tfnanlint.diagnostics.findings import Differentiated
 from tfnanlint.gradients.callers import loads_uncalled
 from tfnanlint.gradients.dependence import depending_on, parts_of
@@ -120,23 +119,23 @@ class Gradients:
             return Differentiated.NO
         if site.node in self.upstream:
             return Differentiated.YES
-        if site.node in self._still or self._initial(site):
-            return Differentiated.NO
-        if self._left_out(site.node, site.point):
+        if site.node in self._still or self._left_out(site.node, site.point):
             return Differentiated.NO
         activity = self.at(site.point)
         if activity is Differentiated.YES:
             return Differentiated.NO if self._only_predicts else self._followed(site)
-        if activity is Differentiated.UNKNOWN and (_of_gradients(site) or self._none_is_taken):
+        if activity is Differentiated.UNKNOWN and self._none_is_taken:
             return Differentiated.NO
         return activity
 
     def seen(self, site: Site, stopped: bool) -> Differentiated:
         """The answer of `of` where the program shows it; UNKNOWN where it rests on a guess."""
         taken = self.of(site, stopped)
-        if taken is Differentiated.YES and not self._shows_gradient(site):
-            return Differentiated.UNKNOWN
-        return taken
+        if taken is Differentiated.YES:
+            return taken if self._shows_gradient(site) else Differentiated.UNKNOWN
+        function = site.point.scope.function if site.point is not None else None
+        is_named = function is not None and roles.initializes(function.name)
+        return self._nameless.of(site, stopped) if self.by_names and is_named else taken
 
     def _shows_gradient(self, site: Site) -> bool:
         """Whether the program shows that what is behind a site is trained, and that it runs what
@@ -285,17 +284,6 @@ class Gradients:
                     makers.add(maker)
             self.interpreter.session.steps = spent
         return frozenset(tokens), frozenset(makers)
-
-    def _initial(self, site: Site) -> bool:
-        """Whether a site makes what the program calls an initial value: computed once, before
-        anything is trained.
-        """
-        if site.point is None or not hasattr(site.node, "lineno"):
-            return False
-        return any(
-            is_initial_value(path)
-            for path in endings_of(site.point.scope, self.module).paths(site.node)
-        )
 
     def _of_examples(self, site: Site) -> bool:
         """Whether a site stands in `call` of a model with a `train_step` of its own and takes what
@@ -491,7 +479,7 @@ class Gradients:
             return Differentiated.YES
         if name == "<lambda>":
             return Differentiated.UNKNOWN
-        if roles.initializes(name):
+        if self.by_names and roles.initializes(name):
             return Differentiated.NO
         by_calls = self._roles
         without = (by_calls.mapped, by_calls.own_gradients, by_calls.metrics, by_calls.evaluated)
@@ -580,10 +568,8 @@ class Gradients:
         )
 
     def _from_callers(self, function: Function) -> Differentiated:
-        if function.name == "<lambda>":
+        if function.name == "<lambda>" or function.is_property:
             return Differentiated.UNKNOWN
-        if function.is_property:
-            return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
         called = [
             (call, point)
@@ -681,28 +667,6 @@ class Gradients:
         return not any(
             _taped(point) for _, point in self.module.calls_to(function.name, self.interpreter)
         )
-
-    def _only_decides(self, function: Function) -> bool:
-        """Whether every read of a property in the files of its class and of that class's bases ends
-        in a comparison or a draw.
-        """
-        reads = []
-        owner = function.owner
-        for module in (
-            dict.fromkeys(cls.module for cls in self.interpreter.lineage(owner))
-            if owner is not None
-            else ()
-        ):
-            for row in module.source.rows_with(f".{function.name}"):
-                for expression, point in module.expressions(row, self.interpreter):
-                    reads += [
-                        endings_of(point.scope, module).only_into(node, CUTS)
-                        for node in nodes_in(expression)
-                        if isinstance(node, ast.Attribute)
-                        and node.attr == function.name
-                        and isinstance(node.ctx, ast.Load)
-                    ]
-        return bool(reads) and all(reads)
 
     @property
     def upstream(self) -> set[ast.AST]:
@@ -871,23 +835,6 @@ def _never_run(sink: ast.Call, point: Point) -> bool:
         and not isinstance(loss, ast.Lambda)
         and point.over is None
         and endings_of(point.scope, point.scope.module).unread(sink)
-    )
-
-
-def _of_gradients(site: Site) -> bool:
-    """Whether a site works on gradients that its function was given: only a penalty takes gradients
-    of those.
-    """
-    function = site.point.scope.function if site.point is not None else None
-    if (
-        function is None
-        or not isinstance(function.node, ast.FunctionDef)
-        or roles.names_loss_or_penalty(function.name)
-    ):
-        return False
-    gradients = {arg.arg for arg in function.node.args.args if is_gradient(arg.arg)}
-    return bool(gradients) and any(
-        isinstance(node, ast.Name) and node.id in gradients for node in nodes_in(site.node)
     )
 
 
