@@ -48,7 +48,7 @@ from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.uses.uses import CUTS, calls_of, endings_of, goes_into
+from tfnanlint.uses.uses import CUTS, endings_of, goes_into
 from tfnanlint.values.value import Note, Value
 
 if TYPE_CHECKING:
@@ -290,18 +290,16 @@ class Gradients:
         is handed in as it is: batches.
         """
         function = site.point.scope.function if site.point is not None else None
-        if function is None or function.name != "call" or function.owner is None:
+        if not self._inherits(function, MODEL_BASES) or function.name != "call":
             return False
         tensors = [
             value
             for param in site.args
             if (value := site.value(param)).kind in ("tensor", "unknown")
         ]
-        if not tensors or not all(_handed_in(value) for value in tensors):
-            return False
-        bases = self.interpreter.foreign_bases(function.owner)
         return (
-            any(base.startswith(MODEL_BASES) for base in bases)
+            bool(tensors)
+            and all(_handed_in(value) for value in tensors)
             and self.interpreter.method(function.owner, "train_step") is not None
         )
 
@@ -311,11 +309,7 @@ class Gradients:
         they are what the author chose to start from.
         """
         function = site.point.scope.function if site.point is not None else None
-        if function is None or function.name != "build" or function.owner is None:
-            return False
-        if not any(
-            base.startswith(LAYERS) for base in self.interpreter.foreign_bases(function.owner)
-        ):
+        if not self._inherits(function, (LAYERS,)) or function.name != "build":
             return False
         walk = Walk(*[site.value(param) for param in site.args], limit=_MAX_BEHIND)
         has_weight = False
@@ -466,8 +460,8 @@ class Gradients:
             ):
                 # what Keras calls preprocessing: it stands before all that is trained
                 return Differentiated.NO
-            if any(b.startswith(TRAINED_BASES) for b in bases) and not (
-                roles.prepares(function.name) or self._is_idle(function)
+            if any(b.startswith(TRAINED_BASES) for b in bases) and not roles.prepares(
+                function.name
             ):
                 return Differentiated.YES
         name = function.name
@@ -487,15 +481,6 @@ class Gradients:
             return Differentiated.NO
         is_loss = self.by_names and name in by_calls.losses
         return Differentiated.YES if is_loss else Differentiated.UNKNOWN
-
-    def _is_idle(self, function: Function) -> bool:
-        """Whether a method that Keras does not call is neither called nor handed on."""
-        return (
-            not self.by_names
-            and self._own_method(function)
-            and not self.interpreter.escapes(function)
-            and not calls_of(function, self.interpreter)
-        )
 
     @property
     def _layered(self) -> frozenset[ast.AST]:
@@ -655,16 +640,7 @@ class Gradients:
         """Whether a function is a method of a layer or model that no tape of this file calls: no
         evidence of training for what it calls in other files, for layers prepare data, too.
         """
-        if (
-            function is None
-            or function.owner is None
-            or not any(
-                base.startswith(MODULE_BASES)
-                for base in self.interpreter.foreign_bases(function.owner)
-            )
-        ):
-            return False
-        return not any(
+        return self._inherits(function, MODULE_BASES) and not any(
             _taped(point) for _, point in self.module.calls_to(function.name, self.interpreter)
         )
 

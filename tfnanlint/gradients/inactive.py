@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 
 from tfnanlint.conventions.files import holds_tests
 from tfnanlint.conventions.identifiers import holds_numbers, is_label
 from tfnanlint.gradients.frozen import is_frozen
 from tfnanlint.ops.frameworks import PREDICT_METHODS
-from tfnanlint.ops.provenance import Walk, first_origin, site_behind
+from tfnanlint.ops.provenance import first_origin, site_behind
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.table import SETTINGS
 from tfnanlint.ops.traits import NO_GRADIENT, PLACEHOLDERS, draws_tensor
@@ -38,25 +38,15 @@ class Source(enum.IntEnum):
 
 def source_behind(site: Site) -> Source:
     """The most telling thing behind what a site is given."""
-    walk = Walk(*_operands(site), limit=_MAX_BEHIND)
-    makers: set[Site] = set()
-    source = Source.NUMBERS
-    for value in walk:
-        if value.kind in _OF_PYTHON or value.dtype in NO_FLOATS:
-            continue
-        parts = _parts(value, PLACEHOLDERS, _MAX_BEHIND)
-        maker = site_behind(value)
-        if parts is not None:
-            walk.add(parts)
-        elif maker is None:
-            source = max(source, _unmade(value))
-        elif maker not in makers and maker.op.name not in NO_GRADIENT:
-            makers.add(maker)
-            if maker.args and _is_followed(maker) and not maker.op.starts:
-                walk.add(_operands(maker))
-            elif maker.library not in ("np", "math"):
-                return Source.TRAINED
-    return source
+    trail = _trail(_operands(site), site, {}, frozenset(), PLACEHOLDERS, _MAX_BEHIND)
+    return max([_source(*end) for end in trail], default=Source.NUMBERS)
+
+
+def _source(value: Value, maker: Site | None) -> Source:
+    """What a value is at which a trail ends."""
+    if maker is None:
+        return _unmade(value)
+    return Source.NUMBERS if maker.library in ("np", "math") else Source.TRAINED
 
 
 def _unmade(value: Value) -> Source:
@@ -84,8 +74,24 @@ def rigid(
     the like only, or of what the ops `fed` give: no gradient flows through it. If not, the op that
     made it is added to those `smooth`: what is made of it is not rigid either.
     """
-    queue: list[Value] = [value]
     seen: dict[Site, bool] = {}
+    if next(_trail([value], site, seen, smooth, fed, limit), None) is None:
+        return True
+    smooth.update(list(seen)[:1])  # others may stand beside what is smooth
+    return False
+
+
+def _trail(
+    queue: list[Value],
+    site: Site,
+    seen: dict[Site, bool],
+    smooth: Container[Site],
+    fed: tuple[str, ...],
+    limit: int,
+) -> Iterator[tuple[Value, Site | None]]:
+    """The values behind some of which it is not known that no gradient flows through them, and what
+    made them. What is followed is added to those `seen`, what is `smooth` is not.
+    """
     notes: set[Note] = set()
     while queue:
         part = queue.pop()
@@ -100,21 +106,16 @@ def rigid(
         origin = site_behind(part)
         if origin is not None and (origin in seen or _ends(origin, site, seen)):
             continue
-        if origin is not None and is_frozen(origin):
+        if origin is None or len(seen) > limit or origin in smooth:
+            yield part, origin
+        elif is_frozen(origin):
             seen[origin] = True
             queue.append(origin.value("input"))
-            continue
-        if (
-            origin is None
-            or len(seen) > limit
-            or origin in smooth
-            or not (origin.args and _is_followed(origin))
-        ):
-            smooth.update(list(seen)[:1])  # others may stand beside what is smooth
-            return False
-        seen[origin] = True
-        queue += _operands(origin)
-    return True
+        elif origin.args and _is_followed(origin):
+            seen[origin] = True
+            queue += _operands(origin)
+        else:
+            yield part, origin
 
 
 def _parts(value: Value, fed: tuple[str, ...], limit: int) -> list[Value] | None:
