@@ -48,7 +48,7 @@ from tfnanlint.program.functions import Bound, Function
 from tfnanlint.program.scope import Parameter, Point, Scope
 from tfnanlint.syntax.access_paths import leaf
 from tfnanlint.syntax.nodes import nodes_in
-from tfnanlint.uses.uses import CUTS, endings_of, goes_into
+from tfnanlint.uses.uses import CUTS, calls_of, endings_of, goes_into
 from tfnanlint.values.value import Note, Value
 
 if TYPE_CHECKING:
@@ -147,10 +147,17 @@ class Gradients:
             return False
         if site.node in self.upstream:
             return source > Source.NUMBERS or self._of_watched(site)
+        is_own = self._inherits(function, TRAINED_BASES) and self._own_method(function)
+        if is_own and not self._is_used(function):
+            return False
         if self._nameless.at(site.point) is Differentiated.YES:
-            is_step = self._inherits(function, MODEL_BASES) and self._own_method(function)
+            is_step = is_own and self._inherits(function, MODEL_BASES)
             return source is Source.TRAINED or source is Source.GIVEN and is_step
         return source is Source.GIVEN and not self._inherits(function, TRAINED_BASES)
+
+    def _is_used(self, function: Function) -> bool:
+        """Whether the program calls a function, or hands it on."""
+        return self.interpreter.escapes(function) or bool(calls_of(function, self.interpreter))
 
     def _inherits(self, function: Function | None, bases: tuple[str, ...]) -> bool:
         """Whether a function is a method of a class that is made of one of some classes."""
