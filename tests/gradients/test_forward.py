@@ -155,48 +155,6 @@ def test_an_attribute_that_is_only_fetched(tmp_path, base, fetched, again, other
     assert taken(tmp_path / "model.py", text) is answer
 
 
-OPS = (
-    HEAD
-    + """\
-module = tf.load_op_library("./interpolate.so")
-
-
-def interpolate(points, weights):
-    return module.three_interpolate(points, weights)
-
-
-{registered}
-
-
-class Interpolation(tf.keras.layers.Layer):
-    def call(self, points, distances):
-        return interpolate(points, tf.sqrt(distances))
-"""
-)
-GRADIENT = (
-    "@tf.RegisterGradient('{}')\ndef _gradient(op, grad):\n    return [module.back(grad), {}]\n"
-)
-TWO = GRADIENT.format("ThreeInterpolate", "None").replace(
-    "    return", "    if op.inputs:\n        return [grad, grad]\n    return"
-)
-
-
-@pytest.mark.parametrize(
-    ("registered", "answer"),
-    [
-        (GRADIENT.format("ThreeInterpolate", "None"), NO),
-        ("tf.no_gradient('ThreeInterpolate')\n", NO),
-        (GRADIENT.format("ThreeInterpolate", "grad"), YES),
-        (GRADIENT.format("Interpolate", "None"), YES),
-        (TWO, YES),
-        (GRADIENT.format("ThreeInterpolate", "None") + "\nmodule = build()\n", YES),
-        ("", YES),
-    ],
-)
-def test_an_operand_without_a_gradient(tmp_path, registered, answer):
-    assert taken(tmp_path / "layers.py", OPS.format(registered=registered)) is answer
-
-
 def test_a_list_under_a_second_name(tmp_path):
     text = HEAD + (
         "def loss(x):\n    first = []\n    for group in [first]:\n"

@@ -18,7 +18,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from tfnanlint.gradients.custom_ops import has_no_gradient
 from tfnanlint.interp.callgraph.callers import targets
 from tfnanlint.ops.frameworks import GRAPH_DECORATORS, SINKS, SUMMARIES
 from tfnanlint.ops.names import is_tensorflow
@@ -108,7 +107,7 @@ class Forward:
 
     def _is_end(self, outer: ast.AST, inner: ast.AST, point: Point) -> bool:
         """Whether no gradient leads back into a part of an expression: a call that shows it, that
-        of a function of the program in which it ends, or an op that has none for this operand.
+        of a function of the program in which it ends, or an op that only reads a setting of it.
         """
         if type(outer) is ast.FormattedValue:
             return True
@@ -116,9 +115,7 @@ class Forward:
             return outer.attr in _NUMBERS
         if type(outer) is not CALL or inner is outer.func:
             return False
-        if self._shows(outer, point) or has_no_gradient(outer, inner, point):
-            return True
-        if self._is_setting(outer, inner, point):
+        if self._shows(outer, point) or self._is_setting(outer, inner, point):
             return True
         functions = [target for target, _, _ in targets(self._interpreter, outer, point)]
         return bool(functions) and all(

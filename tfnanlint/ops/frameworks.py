@@ -144,11 +144,6 @@ COLLECTING: Final = ("tf.losses.", "tf.compat.v1.losses.", "tf.contrib.losses.",
 # Where these are given what a gradient is asked for, by place and by name.
 OPERAND_PLACES: Final = {"gradient": 1, "jacobian": 1, "batch_jacobian": 1, "gradients": 1}
 OPERAND_NAMES: Final = frozenset(("sources", "xs", "var_list"))
-# What loads ops, what registers their gradients, and what says that they have none.
-OP_LIBRARY: Final = "load_op_library"
-GRADIENT_REGISTRY: Final = "RegisterGradient"
-GRADIENT_OVERRIDE: Final = "gradient_override_map"
-WITHOUT_GRADIENT: Final = ("NoGradient", "NotDifferentiable", "no_gradient")
 # These call a function that they are given.
 SINKS_OF_FUNCTIONS: Final = ("minimize", "compute_gradients")
 # A tape's methods that take no gradient.
