@@ -221,7 +221,7 @@ class Judge:
             end_column=shown["end_location"]["column"],
             range=shown["range"],
             trace=tuple(map(_step, shown["trace"])),
-            fixes=tuple(map(_fix, shown["fixes"])),
+            fixes=tuple(map(_fix, (*shown["fixes"], *shown["suggestions"]))),
             fingerprint=shown["fingerprint"],
             tool_version=__version__,
             settings=self.settings_hash,

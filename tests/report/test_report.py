@@ -463,6 +463,7 @@ def test_json_has_the_agreed_fields():
                 ],
             }
         ],
+        "suggestions": [],
         "no_fix": None,
         "help": None,
         "url": None,
@@ -472,6 +473,15 @@ def test_json_has_the_agreed_fields():
 def test_json_says_why_there_is_no_fix_and_what_to_do():
     told = as_dict(finding(SOURCE, "p", no_fix="the value is unknown", help="cast"), SOURCE)
     assert (told["no_fix"], told["help"]) == ("the value is unknown", "cast")
+
+
+def test_json_sets_apart_what_no_option_applies():
+    """A tool that counts `fixes` counts what is applied."""
+    applied = Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 1), "x"),), "below 1e-7")
+    suggested = replace(applied, title="mask it", suggested="the zero is a coincidence")
+    told = as_dict(finding(SOURCE, "p", fixes=(applied, suggested)), SOURCE)
+    assert [fix["title"] for fix in told["fixes"]] == ["floor it"]
+    assert [fix["title"] for fix in told["suggestions"]] == ["mask it"]
 
 
 def test_json_of_nothing_is_an_empty_list():

@@ -1,7 +1,9 @@
 """`json`: one list of objects in ruff's shape, with the evidence added. Rows and columns are
 1-based, in characters.
 
-`cell` is null, or in a notebook the 1-based number of the cell that rows are counted in.
+`fixes` are those that `--fix` or `--unsafe-fixes` applies, the best first; `suggestions` those that
+neither does. `cell` is null, or in a notebook the 1-based number of the cell that rows are counted
+in.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ def as_dict(finding: Finding, source: Source) -> dict[str, Any]:
         "trace": [_step(step, source) for step in finding.trace],
         "modes": list(finding.modes),
         "fixed_in": finding.fixed_in or None,
-        "fixes": [_fix(fix, source) for fix in finding.fixes],
+        "fixes": [_fix(fix, source) for fix in finding.fixes if not fix.suggested],
+        "suggestions": [_fix(fix, source) for fix in finding.fixes if fix.suggested],
         "no_fix": finding.no_fix or None,
         "help": finding.help or None,
         "url": url(finding) or None,
