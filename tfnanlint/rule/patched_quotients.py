@@ -6,9 +6,11 @@ import ast
 from typing import Any
 
 from tfnanlint.diagnostics.findings import Claim, Fix
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import softmax_by_hand
 from tfnanlint.idioms.exponents import cannot_overflow
-from tfnanlint.ops.site import Site
+from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.traits import UNDERFLOWING
 from tfnanlint.rewrite.availability import argument
 from tfnanlint.rule.registry import Context
 
@@ -17,6 +19,11 @@ def quotient_or_0(here: Context, choice: Site, quotient: Site) -> list[Fix]:
     """The quotient that is 0 where the divisor is 0, in place of the choice that makes NaN 0."""
     if _has_infinite_quotient(quotient):
         here.no_fix = "the exponentials can overflow, too: use tf.nn.softmax of masked logits"
+        return []
+    if made_by(plain(quotient.value("y")), *UNDERFLOWING) is not None:
+        here.no_fix = (
+            "the divisor underflows little by little: the gradient is infinite before it is 0"
+        )
         return []
     said: dict[str, Any] = dict(
         title="return 0 where the divisor is 0",
