@@ -560,8 +560,10 @@ class Gradients:
         )
 
     def _from_callers(self, function: Function) -> Differentiated:
-        if function.name == "<lambda>" or function.is_property:
+        if function.name == "<lambda>":
             return Differentiated.UNKNOWN
+        if function.is_property:
+            return Differentiated.NO if self._only_decides(function) else Differentiated.UNKNOWN
         answers = set()
         called = [
             (call, point)
@@ -650,6 +652,28 @@ class Gradients:
         return self._inherits(function, MODULE_BASES) and not any(
             _taped(point) for _, point in self.module.calls_to(function.name, self.interpreter)
         )
+
+    def _only_decides(self, function: Function) -> bool:
+        """Whether every read of a property in the files of its class and of that class's bases ends
+        in a comparison or a draw.
+        """
+        reads = []
+        owner = function.owner
+        for module in (
+            dict.fromkeys(cls.module for cls in self.interpreter.lineage(owner))
+            if owner is not None
+            else ()
+        ):
+            for row in module.source.rows_with(f".{function.name}"):
+                for expression, point in module.expressions(row, self.interpreter):
+                    reads += [
+                        endings_of(point.scope, module).only_into(node, CUTS)
+                        for node in nodes_in(expression)
+                        if isinstance(node, ast.Attribute)
+                        and node.attr == function.name
+                        and isinstance(node.ctx, ast.Load)
+                    ]
+        return bool(reads) and all(reads)
 
     @property
     def upstream(self) -> set[ast.AST]:
