@@ -42,6 +42,7 @@ from tfnanlint.api import (
     Context,
     Differentiated,
     Finding,
+    Fix,
     Iterator,
     Site,
     Value,
@@ -98,17 +99,11 @@ def check(minus: Site, here: Context) -> Iterator[Finding]:
         here.no_fix = "a floor is put under the result, and the digits that are lost are below it"
     if not sign and not cannot_overflow(x) and under_logarithm(minus, here):
         here.no_fix = "expm1 overflows as well: log(exp(x) - 1) is x + log(-expm1(-x))"
-    fixes = (
-        []
-        if here.no_fix
-        else here.rewrite(
-            minus,
-            f"{sign}tf.math.expm1({{x}})",
-            title="use expm1",
-            claim=Claim.EQUAL,
-            x=argument(exp, "x", "exponent"),
-        )
-    )
+    fixes: list[Fix] = []
+    if not here.no_fix:
+        template = f"{sign}tf.math.expm1({{x}})"
+        x_as_written = argument(exp, "x", "exponent")
+        fixes = here.rewrite(minus, template, title="use expm1", claim=Claim.EQUAL, x=x_as_written)
     is_amplified = amplifies(minus, here)
     if not is_amplified:
         fixes = suggested(fixes, "small-digits")

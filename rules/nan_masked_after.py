@@ -77,19 +77,20 @@ OF_LABELS = (
     "tf.where(tf.math.is_nan({y}), prediction, {y}), and leave these elements out of the mean"
 )
 
-# These mask in files only that may test for NaN; `divide_no_nan` is no test.
-MASKED_WITH_TEST = " ".join(
-    f"{op}:{test}"
-    for op in ("tf.boolean_mask", "tf.multiply", "tf.gather", "tf.gather_nd")
-    for test in ("is_nan", "isnan", "IsNan", "not_nan", "non_nan", "nan_", "finite", "Finite")
-)
+TESTS_FOR_NAN = ("is_nan", "isnan", "IsNan", "not_nan", "non_nan", "nan_", "finite", "Finite")
+
+
+def beside_a_test(*ops: str) -> str:
+    """What ops that mask need in a file: a test for NaN, which `divide_no_nan` is not."""
+    return " ".join(f"{op}:{test}" for op in ops for test in TESTS_FOR_NAN)
 
 
 @rule(
     "TFN205",
     "nan-masked-after",
     on="tf.where K.switch ops.nan_to_num tf.boolean_mask tf.multiply tf.gather tf.gather_nd",
-    needs=f"where switch nan_to_num {MASKED_WITH_TEST}",
+    needs="where switch nan_to_num "
+    + beside_a_test("tf.boolean_mask", "tf.multiply", "tf.gather", "tf.gather_nd"),
     fixes="divide_no_nan mask_input",
 )
 def check(choice: Site, here: Context) -> Iterator[Finding]:

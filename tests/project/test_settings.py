@@ -506,12 +506,6 @@ NEAREST = {  # what is doubted, and the nearest that is not
         "    y = tf.math.log(x.prob(3.0))\n    return tf.where(tf.math.is_inf(y), -1e32, y)\n",
         "    return tf.math.log(x.prob(3.0))\n",
     ),
-    "a clip where nothing differentiates": (
-        "TFN206",
-        "    return tf.maximum(tf.math.log(tf.nn.relu(x)), -15.0)\n",
-        "    with tf.GradientTape() as tape:\n        tape.watch(x)\n"
-        "        y = tf.maximum(tf.math.log(tf.nn.relu(x)), -15.0)\n    return tape.gradient(y, x)\n",
-    ),
 }
 
 

@@ -259,13 +259,14 @@ def test_two_signs_are_drawn_together():
 
 
 def test_what_is_withheld_uncovers_nothing():
-    """A clip after a logarithm is withheld where nothing says that a gradient is taken, and the
-    logarithm with it.
+    """A clip after a logarithm is withheld where its function is called and nothing says that a
+    gradient is taken, and the logarithm with it.
     """
     source = Source(
         "guarded.py",
         "import tensorflow as tf\n\n\ndef shares(x):\n"
-        "    return tf.maximum(tf.math.log(tf.nn.relu(x)), -10.0)\n",
+        "    return tf.maximum(tf.math.log(tf.nn.relu(x)), -10.0)\n\n\n"
+        "def raised(x):\n    return shares(x) + 1.0\n",
     )
     known = {one.code: one for one in load()}
     shown = Policy(

@@ -28,12 +28,10 @@ PROGRAMS = sorted((ROOT / "fixtures" / "reports").glob("*.py"))
 MISSED = {
     "r09_fill_value_overflows",
     "r23_nan_marks_missing_steps",
-    "r26_aspect_ratio",
     "r27_ragged_batch_on_two_devices",
     "r35_squash_of_zeros",
     "r36_square_of_a_norm",
     "r47_mask_fed_with_infinity",
-    "r54_roots_of_sizes",
     "r62_bias_of_class_counts",
     "r67_recurrent_relu",
     "r68_line_through_a_range",

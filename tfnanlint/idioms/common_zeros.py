@@ -35,6 +35,7 @@ from tfnanlint.values.value import NUMERIC_KINDS, Value
 
 _LINEAR: Final = (MEAN, TOTAL, PLACED, SUM)
 _PICKS: Final = frozenset((MEAN, *EXTREMES))  # of equal elements these give one
+_KEEPING_ZERO: Final = frozenset((SUM, *SQUARE_ROOTS))  # 0 where what they are made of is
 _MAX_DEPTH: Final = 8
 
 
@@ -66,7 +67,7 @@ def _zeros_of(term: Term) -> list[_Zeros]:
 
 def _holds_one(atom: Atom) -> bool:
     """Whether an atom is 0 where the term in it is."""
-    return bool(atom.terms) and (atom.op in (SUM, *SQUARE_ROOTS) or atom.op in FLAT_AT_ZERO)
+    return bool(atom.terms) and (atom.op in _KEEPING_ZERO or atom.op in FLAT_AT_ZERO)
 
 
 class _Zeros:
