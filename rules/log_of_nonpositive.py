@@ -88,7 +88,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
     if certainty is None or here.hidden(log) or is_excluded(log, certainty, edge, here):
         return
     limit = "0" if edge == 0 else "-1"
-    is_logit = logarithm_arguments.is_odds(x)
+    is_logit = not x.known and logarithm_arguments.is_odds(x)
     fixes = [] if is_logit else repairs.logarithm(here, log, edge=edge)
     if certainty is not Certainty.UNKNOWN:
         fixes += double_where(log, here, limit) if fixes and not fixes[0].claim.safe else []
