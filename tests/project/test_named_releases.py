@@ -55,6 +55,18 @@ def test_a_readme_that_names_the_first_version_is_not_about_a_file_of_the_second
     assert OF_FIRST in fixed(folder, eager, requirements__txt="tensorflow==1.13\n")
 
 
+@pytest.mark.parametrize(("named", "is_written"), [("1.8", False), ("1.15", True)])
+def test_a_fix_writes_nothing_that_has_no_gradient_yet(folder, named, is_written):
+    """TensorFlow 1.8 has slogdet, and no gradient of it."""
+    text = """import tensorflow as tf
+
+def volume(w):
+    return tf.log(tf.abs(tf.matrix_determinant(w)))
+"""
+    after = fixed(folder, text, requirements__txt=f"tensorflow=={named}\n")
+    assert ("slogdet" in after) is is_written
+
+
 def test_the_release_of_the_settings_goes_before_that_of_the_papers(folder):
     (folder / "tfnanlint.toml").write_text('target-tensorflow = "2.4"\n')
     path = folder / "a.py"

@@ -124,6 +124,10 @@ def _is_tensorflow(path: str) -> bool:
     return path.split(".", 1)[0] == "tensorflow" and not re.fullmatch(r"keras(\.ops.*)?", inner)
 
 
+# TensorFlow 1.8 has the function, and stops with "No gradient defined for operation".
+_WITH_GRADIENT_SINCE: Final = {"tf.linalg.slogdet": (1, 13)}
+
+
 @lru_cache(maxsize=None)
 def signatures(alias: str) -> dict[str, tuple[str, ...]]:
     """The parameters of a spelling in each library that has it."""
@@ -132,7 +136,11 @@ def signatures(alias: str) -> dict[str, tuple[str, ...]]:
 
 
 def since(alias: str) -> tuple[int, int]:
-    """The first release of TensorFlow that has a spelling; (1, 0) for all that 1.8 has."""
+    """The first release of TensorFlow that has a spelling, and its gradient; (1, 0) for all that
+    1.8 has.
+    """
+    if alias in _WITH_GRADIENT_SINCE:
+        return _WITH_GRADIENT_SINCE[alias]
     return release(SINCE[alias]) if alias in SINCE else (1, 0)
 
 
