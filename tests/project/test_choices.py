@@ -68,6 +68,74 @@ def test_a_branch_on_a_parameter_that_all_calls_set_alike(folder, test, call, wo
     assert why(folder, LOSS.format(test), "loss", call) == expected
 
 
+CLOSURE = (
+    HEAD
+    + "def make(soft=False):\n    def loss(z):\n"
+    + "        if soft:\n            return tf.math.log(tf.nn.softmax(z))\n        return z\n"
+    + "    return loss\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "is_said"),
+    [
+        ("make()(z)", True),
+        ("make(False)(z)", True),
+        ("make(True)(z)", False),
+        ("print(make)", False),
+    ],
+)
+def test_a_branch_of_a_closure_on_what_its_maker_was_given(folder, call, is_said):
+    expected = "in this program `soft` is always false" if is_said else ""
+    assert why(folder, CLOSURE, "make", call) == expected
+
+
+def test_a_closure_may_have_a_name_of_its_own(folder):
+    own = CLOSURE.replace("        if soft", "        soft = z is None\n        if soft")
+    assert why(folder, own, "make", "make()(z)") == ""
+
+
+PASSED_ON = LOSS.format("soft") + "def {}:\n    return {}\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("signature", "body", "call", "is_said"),
+    [
+        ("outer(z, soft=False)", "loss(z, soft)", "outer(z)", True),
+        ("outer(z, hard)", "loss(z, soft=hard)", "outer(z, False)", True),
+        ("outer(z, soft=False)", "loss(z, soft)", "outer(z, True)", False),
+        ("outer(z, soft=False)", "loss(z, soft)", "outer(z, flag)", False),
+        ("outer(z, soft=False)", "loss(z, soft) + outer(z, soft)", "outer(z)", False),
+        ("outer(z, soft=False)", "loss(z, not soft)", "outer(z)", False),
+    ],
+)
+def test_a_branch_on_what_a_caller_passes_on(folder, signature, body, call, is_said):
+    text = PASSED_ON.format(signature, body)
+    expected = "in this program `soft` is always false" if is_said else ""
+    assert why(folder, text, "outer", call) == expected
+
+
+MIXER = (
+    HEAD
+    + "class Mixer:\n    def mix(self, z, soft):\n"
+    + "        if soft:\n            return tf.math.log(tf.nn.softmax(z))\n        return z\n\n"
+    + "    def run(self, z):\n        return self.mix(z, {})\n\n\n"
+)
+
+
+@pytest.mark.parametrize(("passed", "is_said"), [("False", True), ("True", False)])
+def test_copies_of_a_method_in_another_file_are_asked_too(folder, passed, is_said):
+    files = {
+        "losses.py": MIXER.format("False"),
+        "copies.py": MIXER.format(passed),
+        "train.py": "import copies\nimport losses\n\n\ndef train(z):\n"
+        + "    return losses.Mixer().run(z) + copies.Mixer().run(z)\n\n\n"
+        + MAIN.format("train(1)"),
+    }
+    expected = "in this program `soft` is always false" if is_said else ""
+    assert reason(folder, "losses.py", files) == expected
+
+
 def test_what_stands_behind_a_branch_that_is_always_left(folder):
     text = LOSS.format("not soft").replace("return tf", "return z\n    return tf")
     text = text.replace("        return z\n    return z", "        return z")

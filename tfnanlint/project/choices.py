@@ -1,10 +1,11 @@
 """Choices: the branches that a program never takes, because they depend on a parameter that is the
 same constant in every call, or on an attribute that `__init__` makes of one.
 
-Nothing is evaluated but constants. A parameter is known of a function that is defined once, that
-has no decorator, that never binds the parameter anew, and that the program calls by its name alone;
-an attribute of a class that the program does nothing with but make objects. Names of the file and
-all other expressions are not known.
+Nothing is evaluated but constants, and parameters that a caller passes on. A parameter is known of
+a function that its file defines once, that has no decorator, that never binds the parameter anew,
+and that the program calls by its name alone, and in the functions inside of it; an attribute of a
+class that the program does nothing with but make objects. Names of the file and all other
+expressions are not known.
 """
 
 from __future__ import annotations
@@ -131,10 +132,11 @@ class Choices:
             return frozenset((_constant(node),))
         key = *place, ast.unparse(node)
         if key not in self._parameters:
+            self._parameters[key] = None  # for what it is passed on to itself
             try:
                 self._parameters[key] = self._found(node, place)
             except _Unknown:
-                self._parameters[key] = None
+                pass
         values = self._parameters[key]
         if values is None:
             raise _Unknown
@@ -155,9 +157,12 @@ class Choices:
         definition = self._names.definition(place)
         if node is None or definition is None:
             raise _Unknown
-        is_method = self._names.is_method(path, definition)
-        if parameter not in parameters(node.args)[is_method:] or is_bound(node, parameter):
+        if is_bound(node, parameter):
             raise _Unknown
+        is_method = self._names.is_method(path, definition)
+        if parameter not in parameters(node.args)[is_method:]:
+            outer = self._names.function_around(path, name)  # of which this is a closure
+            return self._received((path, outer), parameter)
         if not self._is_seen(path, definition, node):
             raise _Unknown
         skips = (1, 0) if is_method else (0,)
@@ -233,7 +238,7 @@ class Choices:
             elif use.owner == TOP:
                 raise _Unknown  # a script, which people change from run to run
             else:
-                yield _constant(passed[parameter])
+                yield from self._values(passed[parameter], (path, use.owner))
 
     def _is_seen(self, path: str, definition: Definition, node: Any) -> bool:
         """Whether all calls of a function are those that load its name."""
@@ -241,8 +246,7 @@ class Choices:
         if node.decorator_list or not is_method and definition.parent != TOP:
             return False
         files = self._names.holding(definition.name)
-        layouts = [self._layout(one) for one in (files if is_method else [path])]
-        if sum(layout.defined[definition.name] for layout in layouts) != 1:
+        if self._layout(path).defined[definition.name] != 1:
             return False
         if any(self._names.outline(one).is_words for one in files):
             return False
