@@ -144,7 +144,7 @@ def one_unit(site: Site, here: Context) -> Iterator[Finding]:
     if site.const("units") != 1:  # last: a size comes from far away
         return
     right = RIGHT["binary"]
-    inside = is_read_by_layer(site, here)
+    inside = is_read_by_layer(site, here) or layer_outputs.is_read_of_object(site, here.around)
     if inside:
         here.no_fix = "softmax over the axis of what the layer scores may be meant"
     fixes = (

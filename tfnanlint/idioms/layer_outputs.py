@@ -250,6 +250,27 @@ def _is_by_weights(product: Site) -> bool:
     return any([isinstance(factor, Site) and starts_at_random(factor) for factor in factors])
 
 
+def is_read_of_object(layer: Site, around: Around) -> bool:
+    """Whether a layer is an attribute of an object whose methods do more with its output than to
+    return it: `weights = self.score(x)`.
+    """
+    assigned = next(iter(around(layer.node)), None)
+    function = layer.point.scope.function if layer.point is not None else None
+    if not isinstance(assigned, ast.Assign) or function is None or function.owner is None:
+        return False
+    names = {one.attr for one in assigned.targets if isinstance(one, ast.Attribute)}
+    returned = {
+        node.value for node in ast.walk(function.owner.node) if isinstance(node, ast.Return)
+    }
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in names
+        and node not in returned
+        for node in ast.walk(function.owner.node)
+    )
+
+
 def first_reader(target: ast.expr, layer: Site, row: int) -> ast.Call | None:
     """The first call below a row of the function of a layer that takes the value of a name."""
     if not isinstance(target, ast.Name) or layer.point is None:
