@@ -161,7 +161,12 @@ def test_a_run_that_is_ended_ends_its_processes(tmp_path, how):
     script = DYING.replace("PATIENCE = 3.0", "PATIENCE = 300.0")
     words = [sys.executable, "-c", script, "check", "--isolated", "--jobs", "2", "."]
     run = subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        words,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        preexec_fn=_heeds_interrupts,
     )
     while len(children := _children(run.pid)) < 2:
         time.sleep(0.1)
@@ -199,6 +204,11 @@ def test_watching_runs_no_code_of_the_folder_and_leaves_no_process(tmp_path):
     run.wait()
     assert b"Watching" in line or b"no Python" in line, line
     assert not (tmp_path / "ran").exists()
+
+
+def _heeds_interrupts() -> None:
+    """Undo what a shell does to commands in the background: they ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _children(process: int) -> list[int]:

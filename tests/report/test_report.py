@@ -480,8 +480,8 @@ def test_json_sets_apart_what_no_option_applies():
     applied = Fix("floor it", Claim.SHIFTED, (Edit(Span(0, 1), "x"),), "below 1e-7")
     suggested = replace(applied, title="mask it", suggested="the zero is a coincidence")
     told = as_dict(finding(SOURCE, "p", fixes=(applied, suggested)), SOURCE)
-    assert [fix["title"] for fix in told["fixes"]] == ["floor it"]
-    assert [fix["title"] for fix in told["suggestions"]] == ["mask it"]
+    assert [fix["title"] for fix in told["fixes"]] == ["floor it (below 1e-7)"]
+    assert [fix["title"] for fix in told["suggestions"]] == ["mask it (below 1e-7)"]
 
 
 def test_json_of_nothing_is_an_empty_list():

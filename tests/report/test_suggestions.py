@@ -73,6 +73,9 @@ def test_bytes_lines_and_fences(text):
 
 @pytest.mark.slow
 def test_only_fixes_that_are_allowed_are_suggested():
-    text = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.math.log(tf.nn.relu(x))\n"
+    text = (
+        "import tensorflow as tf\n\n\ndef f(y, z):\n    p = tf.nn.softmax(z)\n"
+        "    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=p)\n"
+    )
     assert suggestions(text, False) == [] != suggestions(text, True)
     assert sum(len(suggestions(path.read_text("utf-8"), True)) for path in PROGRAMS) >= 20
