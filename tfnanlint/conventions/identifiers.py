@@ -241,6 +241,21 @@ def reads_data(name: str) -> bool:
     return re.search(_READING, name) is not None
 
 
+def is_leaky(name: str) -> bool:
+    """Whether an activation is named for a relu that leaks below 0: `lrelu`."""
+    return name in ("leaky_relu", "leakyrelu", "lrelu")
+
+
+def draws_array(path: str) -> bool:
+    """Whether a path is that of a function of NumPy that draws numbers: `np.random.randn`."""
+    return path.startswith(("np.random.", "numpy.random."))
+
+
+def may_be_class(name: str) -> bool:
+    """Whether a name that a file imports may be that of a class: `Policy`."""
+    return name[:1].isupper()
+
+
 def names_compiler(name: str) -> bool:
     """Whether a name in a file says that XLA may compile its functions: `jit_compile`, `keras`."""
     return re.search(_COMPILER, name) is not None

@@ -201,6 +201,21 @@ CONVENTIONS: Final = (
         "functions and modules that read data say so in their names",
     ),
     Convention(
+        identifiers.is_leaky,
+        "a function of this name has a slope below 0",
+        "programs write their own leaky relu, and name it so",
+    ),
+    Convention(
+        identifiers.draws_array,
+        "the program draws its data itself",
+        "NumPy is imported as `np` or under its own name",
+    ),
+    Convention(
+        identifiers.may_be_class,
+        "an imported name without a capital is no class that a parameter may be named for",
+        "PEP 8: names of classes begin with a capital",
+    ),
+    Convention(
         identifiers.names_compiler,
         "in a file that holds the name, XLA may compile its functions",
         "`fit` of Keras does so on a GPU",

@@ -10,20 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tfnanlint.conventions.identifiers import is_leaky
 from tfnanlint.idioms.derivatives import TAKERS
 from tfnanlint.idioms.layer_outputs import gives_zeros_at_first
 from tfnanlint.idioms.loss_pairs import unfolded
-from tfnanlint.idioms.nowhere_flat import SLOPES, elements
+from tfnanlint.idioms.nowhere_flat import ACTIVATIONS, elements, has_no_slope
 from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL
 from tfnanlint.ops.provenance import Walk, site_behind
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import FLAT_IN_PART, LEAKING, LEAKING_PARTS, RELUS
+from tfnanlint.ops.traits import (
+    FLAT_IN_PART,
+    FLAT_NAMES,
+    LEAKING,
+    LEAKING_PARTS,
+    RELUS,
+)
 from tfnanlint.values.value import Value
 
 _MOST: Final = 120
-_FLAT_NAMES: Final = frozenset(("relu", "relu6", "sigmoid", "softmax", "hard_sigmoid"))
-_LEAKING_NAMES: Final = frozenset(("leaky_relu", "leakyrelu", "lrelu"))
-_ACTIVATIONS: Final = ("activation", "activation_fn")
 
 
 def kind_of_slopes(gradient: Site) -> str:
@@ -33,9 +37,9 @@ def kind_of_slopes(gradient: Site) -> str:
     target, sources = (gradient.value(param) for param in TAKERS[gradient.op.name])
     kind = "unseen-slopes"
     for name in _parts(target, elements([sources])):
-        if name in FLAT_IN_PART or name in _FLAT_NAMES:
+        if name in FLAT_IN_PART or name in FLAT_NAMES:
             return "slopes"
-        if name in LEAKING_PARTS or name in _LEAKING_NAMES:
+        if name in LEAKING_PARTS or is_leaky(name):
             kind = "leaking-slopes"
     return kind
 
@@ -73,19 +77,14 @@ def _layers(layer: Value, walk: Walk) -> Iterator[str]:
     if construction.op.name == FUNCTIONAL_MODEL:
         walk.add(elements([construction.value("outputs")]))
         return
-    if gives_zeros_at_first(construction) or _has_no_slope(construction):
+    if gives_zeros_at_first(construction) or has_no_slope(construction):
         yield RELUS[0]
     yield construction.op.name
     yield from _activations(construction)
 
 
-def _has_no_slope(construction: Site) -> bool:
-    """Whether a leaky layer leaks nothing, `LeakyReLU(0.0)`."""
-    return any([construction.const(slope, 1) in (0, 0.0) for slope in SLOPES])
-
-
 def _activations(site: Site) -> Iterator[str]:
-    for param in _ACTIVATIONS:
+    for param in ACTIVATIONS:
         if param in site.params and site.given(param):
             activation = site.value(param)
             name = getattr(activation.obj, "name", activation.const)

@@ -32,8 +32,8 @@ from tfnanlint.ops.traits import (
 from tfnanlint.values.value import Note, Value
 
 _DEPTH: Final = 60
-SLOPES: Final = ("alpha", "negative_slope")
-_ACTIVATIONS: Final = ("activation", "activation_fn")
+_SLOPES: Final = ("alpha", "negative_slope")
+ACTIVATIONS: Final = ("activation", "activation_fn")
 
 
 def is_nowhere_flat(gradient: Site) -> bool:
@@ -129,11 +129,16 @@ def _is_sloped_model(model: Site, depth: int) -> bool:
     return _all([_rises(output, inputs, depth - 1) for output in outputs]) is True
 
 
+def has_no_slope(construction: Site) -> bool:
+    """Whether a leaky layer leaks nothing, `LeakyReLU(0.0)`."""
+    return any([construction.const(slope, 1) in (0, 0.0) for slope in _SLOPES])
+
+
 def has_sloped_activation(construction: Site) -> bool:
     """Whether the activation of a layer, if it has one, is nowhere flat."""
-    if any([construction.const(slope, 1) in (0, 0.0) for slope in SLOPES]):
+    if has_no_slope(construction):
         return False
-    names = [name for name in _ACTIVATIONS if name in construction.params]
+    names = [name for name in ACTIVATIONS if name in construction.params]
     if construction.hidden and not any(map(construction.given, names)):
         return False  # the activation may be among what is handed on as `**options`
     for name in names:

@@ -300,6 +300,10 @@ MASK_LAYOUTS: Final = (*RESHAPES, *CASTS, "tf.reduce_all", "tf.reduce_any", "tf.
 # What keeps a value off 0 by a small constant.
 EPSILON_GUARDS: Final = ("tf.add", "tf.maximum", "tf.clip_by_value")
 
+# The first release with the gradient of an op that is older: slogdet is in 1.8, whose gradients end
+# there with a LookupError, as a reader of a program that pins it reported.
+WITH_GRADIENT_SINCE: Final = {"tf.linalg.slogdet": "1.13"}
+
 # Data, variables, and random numbers.
 PLACEHOLDERS: Final = ("tf.placeholder", "K.placeholder")
 # What a loss of a compiled model is fed. Elsewhere a model may be called with what another gives.
@@ -479,6 +483,8 @@ BENDS: Final = frozenset((*RELUS, *ONE_SIDED_BOUNDS, RELU_OF_KERAS, "tf.nn.leaky
 FLAT_IN_PART: Final = frozenset((*RELUS, RELU_OF_KERAS, *RELU_LAYERS, *PROBABILITIES))
 LEAKING_PARTS: Final = frozenset((*LEAKING, "keras.layers.LeakyReLU", "keras.layers.PReLU"))
 BENDING_LAYERS: Final = frozenset((*RELU_LAYERS, "keras.layers.LeakyReLU"))
+# The same activations as layers name them in a text.
+FLAT_NAMES: Final = frozenset(("relu", "relu6", "sigmoid", "softmax", "hard_sigmoid"))
 BEND_NAMES: Final = frozenset(("relu", "relu6", "leaky_relu"))
 # Make weights of weights alone: of a kernel and the vector of a power iteration.
 WEIGHING: Final = frozenset(

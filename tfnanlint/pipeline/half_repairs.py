@@ -6,8 +6,10 @@ loss = tf.norm(p - y) / tf.norm(y)      # the norm of p - y is only suggested: s
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from tfnanlint.diagnostics.findings import Certainty, Finding, Fix
@@ -31,7 +33,9 @@ def without_half_repairs(
     guards = [fix for finding in warned for fix in finding.fixes if _is_applied_guard(fix)]
     if not left or not guards:
         return dict(repaired)
-    statements = [source.span(node) for node in ast.walk(source.tree) if isinstance(node, _SIMPLE)]
+    statements = sorted(
+        [source.span(node) for node in ast.walk(source.tree) if isinstance(node, _SIMPLE)]
+    )
     staying = {_around(finding.span, statements): finding for finding in left}
     staying.pop(None, None)
     return {
@@ -49,7 +53,11 @@ def _is_applied_guard(fix: Fix) -> bool:
 
 
 def _around(span: Span, statements: list[Span]) -> Span | None:
-    return next((statement for statement in statements if span in statement), None)
+    """The statement around a span, of those in the order of the text, none of which holds another;
+    None outside of all.
+    """
+    place = bisect_right(statements, span.start, key=attrgetter("start")) - 1
+    return statements[place] if place >= 0 and span in statements[place] else None
 
 
 def _kept(finding: Finding, beside: Finding | None) -> Finding:

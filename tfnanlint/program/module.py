@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Final
 
+from tfnanlint.conventions.identifiers import may_be_class
 from tfnanlint.program.attributes import changes_of_attributes
 from tfnanlint.program.builder import Walk
 from tfnanlint.program.functions import ClassObject, Function
@@ -127,6 +128,7 @@ class Module:
         self.classes: dict[ast.AST, ClassObject] = {}
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
+        self._class_names: list[str] | None = None
         self.assertions: Any = None
         self.parts: Any = None
         # the objects whose `__dict__` it names, and where
@@ -200,6 +202,21 @@ class Module:
             owner.methods[f"{node.name}.{replacing}" if replacing else node.name] = function
         self.functions.setdefault(node, function)
         return function
+
+    @property
+    def class_names(self) -> list[str]:
+        """The names of the classes that the file defines at its top, and of what it imports that
+        may be one.
+        """
+        if self._class_names is None:
+            self._class_names = []
+            for statement in self.source.tree.body:
+                if isinstance(statement, ast.ClassDef):
+                    self._class_names.append(statement.name)
+                elif isinstance(statement, ast.ImportFrom):
+                    bound = [one.asname or one.name for one in statement.names]
+                    self._class_names += filter(may_be_class, bound)
+        return self._class_names
 
     def class_(self, node: ast.ClassDef, point: Point) -> ClassObject:
         cls = ClassObject(node, point, self)

@@ -21,6 +21,7 @@ from tfnanlint.ops.names import inside, of_import
 from tfnanlint.ops.site import Site
 from tfnanlint.ops.spellings import INTERNAL, KERAS3_BACKEND, SINCE, SPELLINGS
 from tfnanlint.ops.table import SYNONYMS, Op
+from tfnanlint.ops.traits import WITH_GRADIENT_SINCE
 from tfnanlint.program.scope import Assigned, Binding, Imported, Joined, Refined
 from tfnanlint.rewrite.hole_test import NoFix
 from tfnanlint.syntax.nodes import nodes_in
@@ -124,10 +125,6 @@ def _is_tensorflow(path: str) -> bool:
     return path.split(".", 1)[0] == "tensorflow" and not re.fullmatch(r"keras(\.ops.*)?", inner)
 
 
-# TensorFlow 1.8 has the function, and stops with "No gradient defined for operation".
-_WITH_GRADIENT_SINCE: Final = {"tf.linalg.slogdet": (1, 13)}
-
-
 @lru_cache(maxsize=None)
 def signatures(alias: str) -> dict[str, tuple[str, ...]]:
     """The parameters of a spelling in each library that has it."""
@@ -139,8 +136,8 @@ def since(alias: str) -> tuple[int, int]:
     """The first release of TensorFlow that has a spelling, and its gradient; (1, 0) for all that
     1.8 has.
     """
-    if alias in _WITH_GRADIENT_SINCE:
-        return _WITH_GRADIENT_SINCE[alias]
+    if alias in WITH_GRADIENT_SINCE:
+        return release(WITH_GRADIENT_SINCE[alias])
     return release(SINCE[alias]) if alias in SINCE else (1, 0)
 
 

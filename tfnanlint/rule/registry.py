@@ -454,13 +454,10 @@ class Context:
         function = site.point.scope.function
         if function is None or function.owner is not None:
             return True
+        if self.interpreter.escapes(function) or self.interpreter.call_sites(function):
+            return True
         project = self.module.project
-        return (
-            self.interpreter.escapes(function)
-            or bool(self.interpreter.call_sites(function))
-            or project is not None
-            and bool(project.importing(self.source.path, function.name))
-        )
+        return project is not None and bool(project.importing(self.source.path, function.name))
 
     def compiled(self) -> bool:
         """Whether XLA may compile what the file computes, as the file or the program around it

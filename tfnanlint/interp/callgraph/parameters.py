@@ -7,7 +7,6 @@ are not run count only for what they surely hand over.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from tfnanlint.conventions.identifiers import is_any_model, is_object_of, namesake_of
@@ -16,7 +15,6 @@ from tfnanlint.interp.names import top_level
 from tfnanlint.ops.frameworks import MODEL_BASES, PARAMETRIZING
 from tfnanlint.ops.models.layers import Layer, Stack
 from tfnanlint.program.functions import ClassObject, Collected, Function, Instance
-from tfnanlint.program.module import Module
 from tfnanlint.program.mutation import InPlace
 from tfnanlint.program.scope import Assigned, Binding, Fixed, Parameter, Point, heard
 from tfnanlint.syntax.nodes import nodes_in
@@ -24,6 +22,7 @@ from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value, unknown
 
 _TRAINED: Final = (Layer, Stack, Instance)
+MAX_CLASSES: Final = 24  # of which a parameter may be an object; of more it is of none
 MAX_CALLERS: Final = 24  # calls joined at one parameter; with more, nothing is said of it
 
 
@@ -72,15 +71,12 @@ def _class_of_its_name(ev: Evaluator, parameter: Parameter) -> ClassObject | Non
     """The class that a file defines or imports and that a parameter is named for, or the only one
     of models, for a parameter that is named for any.
     """
-    if not _is_called(parameter):
-        return None
     module, is_any = parameter.function.module, is_any_model(parameter.name)
-    classes = [
-        binding.value(ev).obj
-        for name in _classes_bound_in(module)
-        if is_any or is_object_of(parameter.name, name)
-        if (binding := top_level(ev, module, name)) is not None
-    ]
+    names = [name for name in module.class_names if is_any or is_object_of(parameter.name, name)]
+    if not 0 < len(names) <= MAX_CLASSES or not _is_called(parameter):
+        return None
+    bindings = [top_level(ev, module, name) for name in names]
+    classes = [binding.value(ev).obj for binding in bindings if binding is not None]
     fitting = [
         cls
         for cls in classes
@@ -98,16 +94,6 @@ def _is_called(parameter: Parameter) -> bool:
         if isinstance(called, ast.Name) and called.id == parameter.name:
             return True
     return False
-
-
-def _classes_bound_in(module: Module) -> Iterator[str]:
-    """The names of classes that the statements of a file bind, as far as a capital tells."""
-    for statement in module.source.tree.body:
-        if isinstance(statement, ast.ClassDef):
-            yield statement.name
-        elif isinstance(statement, ast.ImportFrom):
-            bound = [one.asname or one.name for one in statement.names]
-            yield from [name for name in bound if name[:1].isupper()]
 
 
 def _of_running_callers(
