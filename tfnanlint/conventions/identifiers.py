@@ -106,9 +106,11 @@ def namesake_of(parameter: str) -> str:
     return parameter
 
 
-def is_object_of(parameter: str, cls: str) -> bool:
-    """Whether a parameter is named for a class: `policy` for `Policy`, `q_net` for `QNet`."""
-    return parameter.replace("_", "").lower() == cls.replace("_", "").lower()
+def object_name(name: str) -> str:
+    """What the name of a class and that of a parameter that is named for it have in common:
+    `qnet` of `QNet` and of `q_net`.
+    """
+    return name.replace("_", "").lower()
 
 
 def is_any_model(parameter: str) -> bool:

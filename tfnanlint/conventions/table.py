@@ -59,7 +59,7 @@ CONVENTIONS: Final = (
         "scripts and notebooks hand the one model that they have to their functions",
     ),
     Convention(
-        identifiers.is_object_of,
+        identifiers.object_name,
         "the parameter of a function that nothing calls is an object of the class of that name, "
         "which its file defines or imports",
         "a training step stands beside the model that it trains, and is called from a script",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Final
+from typing import Any, Callable, Final, Iterator
 
-from tfnanlint.conventions.identifiers import may_be_class
+from tfnanlint.conventions.identifiers import may_be_class, object_name
 from tfnanlint.program.attributes import changes_of_attributes
 from tfnanlint.program.builder import Walk
 from tfnanlint.program.functions import ClassObject, Function
@@ -128,7 +128,7 @@ class Module:
         self.classes: dict[ast.AST, ClassObject] = {}
         self.discarded: set[ast.AST] = set()
         self.masks: Any = None
-        self._class_names: list[str] | None = None
+        self._class_names: dict[str, list[str]] | None = None
         self.assertions: Any = None
         self.parts: Any = None
         # the objects whose `__dict__` it names, and where
@@ -204,18 +204,14 @@ class Module:
         return function
 
     @property
-    def class_names(self) -> list[str]:
+    def class_names(self) -> dict[str, list[str]]:
         """The names of the classes that the file defines at its top, and of what it imports that
-        may be one.
+        may be one, by what parameters that are named for them have in common with them.
         """
         if self._class_names is None:
-            self._class_names = []
-            for statement in self.source.tree.body:
-                if isinstance(statement, ast.ClassDef):
-                    self._class_names.append(statement.name)
-                elif isinstance(statement, ast.ImportFrom):
-                    bound = [one.asname or one.name for one in statement.names]
-                    self._class_names += filter(may_be_class, bound)
+            self._class_names = {}
+            for name in _class_names(self.source.tree.body):
+                self._class_names.setdefault(object_name(name), []).append(name)
         return self._class_names
 
     def class_(self, node: ast.ClassDef, point: Point) -> ClassObject:
@@ -398,3 +394,12 @@ class Module:
                         seen.add(node)
                         calls.append((node, where))
         return calls
+
+
+def _class_names(body: list[ast.stmt]) -> Iterator[str]:
+    """The names of the classes that statements define, and of what they import that may be one."""
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield statement.name
+        elif isinstance(statement, ast.ImportFrom):
+            yield from filter(may_be_class, [one.asname or one.name for one in statement.names])

@@ -7,9 +7,10 @@ are not run count only for what they surely hand over.
 from __future__ import annotations
 
 import ast
+from itertools import chain
 from typing import Final
 
-from tfnanlint.conventions.identifiers import is_any_model, is_object_of, namesake_of
+from tfnanlint.conventions.identifiers import is_any_model, namesake_of, object_name
 from tfnanlint.interp.callgraph.callers import is_idle
 from tfnanlint.interp.names import top_level
 from tfnanlint.ops.frameworks import MODEL_BASES, PARAMETRIZING
@@ -72,7 +73,9 @@ def _class_of_its_name(ev: Evaluator, parameter: Parameter) -> ClassObject | Non
     of models, for a parameter that is named for any.
     """
     module, is_any = parameter.function.module, is_any_model(parameter.name)
-    names = [name for name in module.class_names if is_any or is_object_of(parameter.name, name)]
+    by_object = module.class_names
+    own = by_object.get(object_name(parameter.name), [])
+    names = list(chain.from_iterable(by_object.values())) if is_any else own
     if not 0 < len(names) <= MAX_CLASSES or not _is_called(parameter):
         return None
     bindings = [top_level(ev, module, name) for name in names]
