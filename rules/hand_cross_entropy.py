@@ -56,6 +56,7 @@ from tfnanlint.api import (
     probability,
     repairs,
     rule,
+    weakness_of_data,
 )
 
 
@@ -142,6 +143,7 @@ def binary(
         node=loss.whole,
         help=advice(*loss.probabilities),
         covers=covers,
+        kind=weakness_of_data(log.source.tree),
     )
 
 
@@ -173,6 +175,7 @@ def categorical(
         node=products[-1],
         help=advice(logarithm),
         covers=[log.node, *products],
+        kind=weakness_of_data(log.source.tree),
     )
 
 
@@ -208,4 +211,5 @@ def picked(log: Site, here: Context) -> Iterator[Finding]:
             "inf and its gradient NaN",
             Certainty.MAY,
             fixes(),
+            kind=weakness_of_data(log.source.tree),
         )

@@ -80,6 +80,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         "exponential overflows and the gradient is NaN",
         Certainty.MAY,
         sigmoid(quotient, exp, here) if exp.complete else [],
+        kind="written-sigmoid",
     )
 
 

@@ -43,6 +43,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     spot,
+    weakness_of_data,
 )
 
 
@@ -81,6 +82,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         message,
         Certainty.MAY,
         fixes or repairs.logarithm(here, log, edge=edge),
+        kind=weakness_of_data(log.source.tree),
     )
 
 

@@ -52,6 +52,7 @@ from tfnanlint.api import (
     repairs,
     rule,
     spot,
+    weakness_of_data,
 )
 
 
@@ -81,6 +82,7 @@ def check(log: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes or repairs.logarithm(here, log),
         doubtful=here.tested_for_nan(log),
+        kind=weakness_of_data(log.source.tree),
     )
 
 

@@ -119,6 +119,7 @@ def check(choice: Site, here: Context) -> Iterator[Finding]:
         Certainty.MAY,
         fixes,
         help=OF_LABELS.format(y=label) if label else "" if fixes else HELP,
+        kind="masked-nan",
     )
 
 

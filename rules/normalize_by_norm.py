@@ -96,7 +96,7 @@ def check(quotient: Site, here: Context) -> Iterator[Finding]:
         repaired,
         covers=[norm.node, *inside],
         doubtful=of_everything(norm, here),
-        kind=layer_outputs.weakness_of_vector(x),
+        kind=layer_outputs.weakness_of_vector(x) or "own-length",
     )
 
 

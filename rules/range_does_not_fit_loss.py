@@ -129,6 +129,7 @@ def check(site: object, here: Context) -> Iterator[Finding]:
             Certainty.MAY,
             another(pair, here),
             node=pair.node,
+            kind=why.kind,
         )
 
 

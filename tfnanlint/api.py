@@ -83,9 +83,10 @@ from tfnanlint.idioms.loss_pairs import (
     rescued,
     units,
 )
+from tfnanlint.idioms.own_data import weakness_of_data
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
-from tfnanlint.idioms.root_kinds import roots_in
-from tfnanlint.idioms.weak_divisors import weakness_of_divisor
+from tfnanlint.idioms.root_kinds import roots_in, weakness_of_root
+from tfnanlint.idioms.weak_divisors import weakness_of_divisor, weakness_of_quotient
 from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.data_sets import elements
 from tfnanlint.ops.domains import Domain, domain, domains, filler
@@ -278,7 +279,10 @@ __all__ = [
     "Walk",
     "weights",
     "value_in_words",
+    "weakness_of_data",
     "weakness_of_divisor",
+    "weakness_of_quotient",
+    "weakness_of_root",
     "weakness_of_exponential",
     "words",
     "zero_put_in",

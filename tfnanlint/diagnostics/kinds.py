@@ -2,7 +2,7 @@
 
 A rule names the kind on which a finding rests. Readers judged findings of the kind on applications
 for which nothing had been tuned; below `LEAST` they are notes, until a fact tells the right ones
-from the wrong ones. The numbers are those of the samples `unread` to `unread12` and
+from the wrong ones. The numbers are those of the samples `unread` to `unread14` and
 `unread_kinds` in `benchmarks/verdicts/findings.tsv`. A kind that only one repository shows is none.
 """
 
@@ -136,6 +136,95 @@ KINDS: Final = {
             "it is a size less 1, and an axis or a batch of one element is rare",
             right=0,
             wrong=3,
+        ),
+        # of divisors, by what gives them
+        Kind(
+            "count",
+            "it adds up what a mask or weights leave, and data of which nothing is left is rare",
+            right=10,
+            wrong=21,
+        ),
+        Kind(
+            "length",
+            "it is 0 only where every element of a vector is 0, which data and networks seldom "
+            "give",
+            right=4,
+            wrong=8,
+        ),
+        Kind(
+            "deviation",
+            "it is 0 only where all elements are equal, which data and networks seldom give",
+            right=7,
+            wrong=5,
+        ),
+        Kind(
+            "variable",
+            "it is a variable that starts at another number, and training would have to bring it "
+            "to exactly 0",
+            right=6,
+            wrong=7,
+        ),
+        # of roots and norms
+        Kind(
+            "points",
+            "two points would have to be equal in every coordinate",
+            right=2,
+            wrong=8,
+        ),
+        Kind(
+            "radicand",
+            "its bounds include 0, and nothing shows that it comes to 0",
+            right=6,
+            wrong=9,
+        ),
+        Kind(
+            "own-length",
+            "every element of the vector would have to be 0, which data and networks seldom give",
+            right=2,
+            wrong=9,
+        ),
+        Kind(
+            "late-guard",
+            "the guard that is written keeps the value finite, and the root is seldom exactly 0",
+            right=3,
+            wrong=5,
+        ),
+        # of other operations
+        Kind(
+            "edge",
+            "the argument would have to be exactly at the edge of the domain",
+            right=2,
+            wrong=3,
+        ),
+        Kind(
+            "masked-nan",
+            "nothing shows that what is masked becomes NaN where weights give it",
+            right=1,
+            wrong=6,
+        ),
+        Kind(
+            "own-data",
+            "the program trains on a few rows of its own, on which the logits stay small",
+            right=1,
+            wrong=7,
+        ),
+        Kind(
+            "written-sigmoid",
+            "the exponent seldom comes near 88, where the exponential overflows",
+            right=3,
+            wrong=7,
+        ),
+        Kind(
+            "range-of-binary",
+            "what the network gives outside of [0, 1] may be rare, or meant",
+            right=7,
+            wrong=7,
+        ),
+        Kind(
+            "range-of-classes",
+            "a layer of classes may follow that is not seen",
+            right=1,
+            wrong=6,
         ),
     )
 }

@@ -18,15 +18,16 @@ _ROUNDING: Final = 1e-3  # sums and products of probabilities go a little beyond
 
 class Misfit(NamedTuple):
     """What a loss does to predictions outside its range, in words; `only_stops`: they get no
-    gradient, and that is all.
+    gradient, and that is all. `kind` is that of the evidence, as `kinds` names it.
     """
 
     text: str
     only_stops: bool = False
+    kind: str = ""
 
 
-def _stopped(text: str) -> Misfit:
-    return Misfit(f"{text} get no gradient", only_stops=True)
+def _stopped(text: str, kind: str = "") -> Misfit:
+    return Misfit(f"{text} get no gradient", only_stops=True, kind=kind)
 
 
 def misfit(pair: Pairing) -> Misfit | None:
@@ -41,7 +42,8 @@ def misfit(pair: Pairing) -> Misfit | None:
     below, above = p.lo < -_ROUNDING, p.hi > 1 + _ROUNDING
     if family == "binary" and (below or above):
         return _stopped(
-            f"{reach}, but the loss expects probabilities: values outside [0, 1] are clipped and"
+            f"{reach}, but the loss expects probabilities: values outside [0, 1] are clipped and",
+            "range-of-binary",
         )
     if family == "log_loss" and (below or above):
         return Misfit(
@@ -64,10 +66,11 @@ def _of_classes(pair: Pairing, reach: str, below: bool, above: bool) -> Misfit |
     # it clips and never divides: sigmoids are compared by their logarithms there
     if pair.family == "sparse":
         clipped = f"{reach}, but the loss clips them to [1e-7, 1 - 1e-7]: values outside"
-        return _stopped(clipped) if below or above else None
+        return _stopped(clipped, "range-of-classes") if below or above else None
     if below or above:
         return Misfit(
-            f"{reach}, but the loss divides them by their sum: where the sum is 0, the loss is NaN"
+            f"{reach}, but the loss divides them by their sum: where the sum is 0, the loss is NaN",
+            kind="range-of-classes",
         )
     if is_sigmoid(pair):
         return Misfit(

@@ -35,6 +35,13 @@ def trains_on_own_data(tree: ast.Module) -> bool:
     return trains
 
 
+def weakness_of_data(tree: ast.Module) -> str:
+    """The kind of evidence that a softmax or sigmoid rounds to 0, as `kinds` names it: "own-data"
+    in such a program; empty for others.
+    """
+    return "own-data" if trains_on_own_data(tree) else ""
+
+
 def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
     """The modules and names that a statement imports."""
     module = [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -1,13 +1,25 @@
-"""Divisors of which the evidence that they are 0 is weak, of whatever kind."""
+"""Divisors of which the evidence that they are 0 is weak, of whatever kind.
+
+x / tf.reduce_sum(mask)                  count
+x / tf.norm(v), x / tf.sqrt(s)           length
+x / tf.math.reduce_std(v)                deviation
+x / temperature, which starts at 1       variable
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
+from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import confusion_counts, data_masks, divisors, layer_outputs, trained_weights
 from tfnanlint.idioms.divisors import Around
-from tfnanlint.ops.site import Site
+from tfnanlint.idioms.quantities import Quantity, is_standardised, quantity, sums
+from tfnanlint.idioms.ratios import is_cosine
+from tfnanlint.idioms.vanishing import sums_squares_from_zero
+from tfnanlint.ops.models.variables import VARIABLES, begins_at_zero
+from tfnanlint.ops.site import Site, made_by
+from tfnanlint.ops.traits import DISPERSIONS, ROOTS, TOTALS
 from tfnanlint.values.evaluator import Evaluator
 from tfnanlint.values.value import Value
 
@@ -30,3 +42,55 @@ def weakness_of_divisor(
     """
     told = (tell(division, divisor, interpreter, around) for tell in _TELLING)
     return next(filter(None, told), "")
+
+
+def weakness_of_quotient(
+    division: Site, divisor: Value, interpreter: Evaluator, around: Around
+) -> str:
+    """The same of a division, also by the op that gives the divisor; empty where readers found such
+    a one to be 0 often: a product of lengths, or a mean of squared gradients that starts at 0.
+    """
+    weakness = weakness_of_divisor(division, divisor, interpreter, around)
+    if weakness or sums_squares_from_zero(divisor) or _is_cosine(division):
+        return weakness
+    return next((kind for applies, kind in _BY_MAKING if applies(division, divisor)), "")
+
+
+def _has_both(division: Site) -> bool:
+    return division.given("x") and division.given("y")
+
+
+def _is_cosine(division: Site) -> bool:
+    return _has_both(division) and is_cosine(division)
+
+
+def _is_deviation(division: Site, divisor: Value) -> bool:
+    if made_by(plain(divisor), *DISPERSIONS) is not None:
+        return True
+    return _has_both(division) and is_standardised(division)
+
+
+def _is_length(division: Site, divisor: Value) -> bool:
+    return made_by(plain(divisor), *ROOTS) is not None
+
+
+def _is_variable(division: Site, divisor: Value) -> bool:
+    variable = made_by(plain(divisor), *VARIABLES)
+    return variable is not None and not begins_at_zero(variable)
+
+
+def _is_count(division: Site, divisor: Value) -> bool:
+    """Whether a divisor is one sum of elements; the sum of two counts is 0 more often (an overlap
+    without a smooth).
+    """
+    if made_by(plain(divisor), *TOTALS) is None:
+        return False
+    return quantity(divisor) is Quantity.COUNT or bool(sums(divisor))
+
+
+_BY_MAKING: Final[tuple[tuple[Callable[[Site, Value], bool], str], ...]] = (
+    (_is_deviation, "deviation"),
+    (_is_length, "length"),
+    (_is_variable, "variable"),
+    (_is_count, "count"),
+)

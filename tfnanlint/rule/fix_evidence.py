@@ -51,12 +51,21 @@ _REWRITES: Final = {
 
 
 def judged(
-    code: str, site: Site, param: str | None, certainty: Certainty, fixes: tuple[Fix, ...]
+    code: str,
+    site: Site,
+    param: str | None,
+    certainty: Certainty,
+    fixes: tuple[Fix, ...],
+    weak: str = "",
 ) -> tuple[Fix, ...]:
     """The fixes of a finding; those of a kind that is seldom fit to merge are only suggested, and
-    where the best one is, so are the others.
+    where the best one is, so are the others. So are those that move values for evidence that is
+    `weak`, in words that follow "because".
     """
     each = [_judged(fix, kind_of(code, site, param, certainty, fix)) for fix in fixes]
+    each = [
+        fix if fix.claim.safe else replace(fix, suggested=fix.suggested or weak) for fix in each
+    ]
     because = each[0].suggested if each else ""
     return tuple([replace(fix, suggested=fix.suggested or because) for fix in each])
 

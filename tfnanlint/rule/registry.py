@@ -708,8 +708,9 @@ class Context:
         message += where_it_shows(message, modes) + (
             f" (before TensorFlow {fixed_in})" if fixed_in else ""
         )
-        wanted = self._wanted(site, tuple(fixes), kind if weak else "")
-        fixes = judged(self.rule.code, site, param, certainty, wanted)
+        wanted = self._wanted(site, tuple(fixes))
+        because = KINDS[kind].because if weak else ""
+        fixes = judged(self.rule.code, site, param, certainty, wanted, because)
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
             self.rule.code,
@@ -732,9 +733,9 @@ class Context:
             kind=kind if weak else "",
         )
 
-    def _wanted(self, site: Site, fixes: tuple[Fix, ...], weak: str) -> tuple[Fix, ...]:
+    def _wanted(self, site: Site, fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
         """Those of some fixes that the place of a site allows: values that a test expects, or that
-        are only printed, do not move, nor do others for evidence of a weak kind.
+        are only printed, do not move.
         """
         own = self._own_version(site, fixes)
         if own:
@@ -747,8 +748,6 @@ class Context:
             self.no_fix = "a fix would change values, which the tests in this file expect"
         elif self.only_printed(site) or self._is_shown(site):
             self.no_fix = "a fix would change a value that is only printed or shown"
-        elif weak:
-            self.no_fix = f"a fix would change values, and {KINDS[weak].because}"
         else:
             return fixes
         return exact
