@@ -117,7 +117,7 @@ def check(division: Site, here: Context) -> Iterator[Finding]:
         covers=[root.node for root in roots_in(divisor) if here.is_inside(root, division)],
         help="" if fixes else quotients.advice(division, divisor),
         doubtful=unsure and is_doubtful(division, divisor, shown, here),
-        kind=weakness_of_quotient(division, divisor, here.interpreter, here.around),
+        kind=weakness_of_quotient(division, divisor, shown, here.interpreter, here.around),
     )
 
 

@@ -117,7 +117,7 @@ def check(site: Site, here: Context) -> Iterator[Finding]:
         modes=modes,
         node=guard.node,
         doubtful=guard.only_xla and not here.compiled() or here.has_no_path(site),
-        kind=late_guards.weakness_of_roots(guard.roots) or "late-guard",
+        kind=late_guards.weakness_of_roots(guard.roots),
         covers=[
             root.node
             for root in guard.roots

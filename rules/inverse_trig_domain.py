@@ -117,7 +117,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes(inverse, where.lo, where.hi, here),
         doubtful=angles.is_tested_on_one_side(x) or at_rest,
-        kind="" if outside else "edge",
+        kind="" if inverse.differentiated is Differentiated.YES else "edge",
     )
 
 

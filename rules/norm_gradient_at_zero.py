@@ -61,7 +61,6 @@ from tfnanlint.api import (
     rule,
     traits,
     truth_only,
-    weakness_of_root,
 )
 
 
@@ -117,7 +116,7 @@ def check(norm: Site, here: Context) -> Iterator[Finding]:
         help=help,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=evidence.passed(x) or here.has_no_path(norm),
-        kind="" if masked else layer_outputs.weakness_of_vector(x) or weakness_of_root(norm),
+        kind="" if masked else layer_outputs.weakness_of_vector(x),
     )
 
 

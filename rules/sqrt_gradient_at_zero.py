@@ -57,7 +57,6 @@ from tfnanlint.api import (
     traits,
     truth_only,
     value_in_words,
-    weakness_of_root,
     zero_put_in,
 )
 
@@ -109,8 +108,7 @@ def check(root: Site, here: Context) -> Iterator[Finding]:
         repaired,
         modes=("xla",) if late else ("eager", "graph", "xla"),
         doubtful=certainty is Certainty.MAY and is_doubtful(root, here, late),
-        kind=layer_outputs.weakness_of_length(x, here.interpreter, here.around)
-        or weakness_of_root(root),
+        kind=layer_outputs.weakness_of_length(x, here.interpreter, here.around),
     )
 
 

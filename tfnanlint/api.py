@@ -85,7 +85,7 @@ from tfnanlint.idioms.loss_pairs import (
 )
 from tfnanlint.idioms.own_data import weakness_of_data
 from tfnanlint.idioms.probabilities import Probability, image, logged, probability, spot, step
-from tfnanlint.idioms.root_kinds import roots_in, weakness_of_root
+from tfnanlint.idioms.root_kinds import roots_in
 from tfnanlint.idioms.weak_divisors import weakness_of_divisor, weakness_of_quotient
 from tfnanlint.ops import frameworks, traits
 from tfnanlint.ops.data_sets import elements
@@ -282,7 +282,6 @@ __all__ = [
     "weakness_of_data",
     "weakness_of_divisor",
     "weakness_of_quotient",
-    "weakness_of_root",
     "weakness_of_exponential",
     "words",
     "zero_put_in",

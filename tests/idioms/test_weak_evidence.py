@@ -8,7 +8,7 @@ import outcomes
 import pytest
 
 from tfnanlint.diagnostics.findings import Certainty
-from tfnanlint.diagnostics.grades import grade
+from tfnanlint.diagnostics.grades import grade, is_mended
 from tfnanlint.diagnostics.kinds import KINDS, LEAST
 from tfnanlint.syntax.source import Source
 
@@ -229,11 +229,13 @@ COUNTER = """
 
 
 def reported(text: str, **parts: str) -> list[Certainty]:
-    """The certainties of what is reported on the line that is marked."""
+    """The certainties of what is reported on the line that is marked; of notes that are repaired as
+    warnings are, what they would be by their values.
+    """
     source = Source("program.py", textwrap.dedent(text).format(**parts))
     line = 1 + next(n for n, row in enumerate(source.text.splitlines()) if "# here" in row)
     return [
-        finding.certainty
+        finding.certainty_by_values if is_mended(finding) else finding.certainty
         for finding in outcomes.findings(source)
         if source.position(finding.span.start)[0] == line
     ]

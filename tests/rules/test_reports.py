@@ -42,7 +42,9 @@ MISSED = {
     "r91_reciprocal_roots_of_pixels",
 }
 NOTES = {
+    "r02_angle_of_cosine",  # no gradient is seen to be taken at the edge
     "r08_weighted_objective",  # a mask of data
+    "r16_false_negatives",  # a mask
     "r53_batch_without_events",  # a mask of data
     "r86_average_of_padding",  # a mask of data
     "r17_binary_cross_entropy",  # nothing in the file tells what is predicted

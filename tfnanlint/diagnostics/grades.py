@@ -61,6 +61,13 @@ def grade(finding: Finding) -> Grade:
     return Grade(SEVERITY[finding.certainty], finding.certainty, "; ".join(reasons))
 
 
+def is_mended(finding: Finding) -> bool:
+    """Whether a note is repaired as a warning is: its evidence is of a weak kind, and readers
+    judged its fixes by themselves.
+    """
+    return finding.kind in KINDS and KINDS[finding.kind].judged_alone and not finding.unreached
+
+
 def _bounded_only(finding: Finding) -> str:
     """The reason for a note on a value that has bounds; empty for any other finding."""
     if finding.certainty is not Certainty.UNKNOWN or finding.range in ("", UNBOUNDED):

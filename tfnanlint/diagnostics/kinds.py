@@ -15,13 +15,15 @@ LEAST: Final = 0.85  # of findings that are warnings
 
 class Kind(NamedTuple):
     """A kind of evidence: why it is weak, in words that follow "a note because", and how many of
-    its findings were right and wrong when they were read.
+    its findings were right and wrong when they were read. Fixes that move values are only
+    suggested for a weak kind, unless they are `judged_alone`: as `fix_kinds` says.
     """
 
     name: str
     because: str
     right: int
     wrong: int
+    judged_alone: bool = False
 
     @property
     def is_note(self) -> bool:
@@ -143,6 +145,7 @@ KINDS: Final = {
             "it adds up what a mask or weights leave, and data of which nothing is left is rare",
             right=10,
             wrong=21,
+            judged_alone=True,
         ),
         Kind(
             "length",
@@ -150,12 +153,14 @@ KINDS: Final = {
             "give",
             right=4,
             wrong=8,
+            judged_alone=True,
         ),
         Kind(
             "deviation",
             "it is 0 only where all elements are equal, which data and networks seldom give",
             right=7,
             wrong=5,
+            judged_alone=True,
         ),
         Kind(
             "variable",
@@ -163,68 +168,58 @@ KINDS: Final = {
             "to exactly 0",
             right=6,
             wrong=7,
-        ),
-        # of roots and norms
-        Kind(
-            "points",
-            "two points would have to be equal in every coordinate",
-            right=2,
-            wrong=8,
-        ),
-        Kind(
-            "radicand",
-            "its bounds include 0, and nothing shows that it comes to 0",
-            right=6,
-            wrong=9,
+            judged_alone=True,
         ),
         Kind(
             "own-length",
             "every element of the vector would have to be 0, which data and networks seldom give",
             right=2,
             wrong=9,
-        ),
-        Kind(
-            "late-guard",
-            "the guard that is written keeps the value finite, and the root is seldom exactly 0",
-            right=3,
-            wrong=5,
+            judged_alone=True,
         ),
         # of other operations
         Kind(
             "edge",
-            "the argument would have to be exactly at the edge of the domain",
-            right=2,
+            "the argument would have to be at the edge of the domain, and nothing shows that a "
+            "gradient is taken there",
+            right=0,
             wrong=3,
+            judged_alone=True,
         ),
         Kind(
             "masked-nan",
             "nothing shows that what is masked becomes NaN where weights give it",
             right=1,
             wrong=6,
+            judged_alone=True,
         ),
         Kind(
             "own-data",
             "the program trains on a few rows of its own, on which the logits stay small",
             right=1,
             wrong=7,
+            judged_alone=True,
         ),
         Kind(
             "written-sigmoid",
             "the exponent seldom comes near 88, where the exponential overflows",
             right=3,
             wrong=7,
+            judged_alone=True,
         ),
         Kind(
             "range-of-binary",
             "what the network gives outside of [0, 1] may be rare, or meant",
             right=7,
             wrong=7,
+            judged_alone=True,
         ),
         Kind(
             "range-of-classes",
             "a layer of classes may follow that is not seen",
             right=1,
             wrong=6,
+            judged_alone=True,
         ),
     )
 }

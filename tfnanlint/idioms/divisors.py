@@ -50,10 +50,13 @@ _TENSOR_LIBRARIES: Final = ("tf", "keras", "K")
 
 
 class ZeroEvidence(NamedTuple):
-    """What shows that a divisor can be 0, in `words`; `by_bounds`: nothing but its bounds does."""
+    """What shows that a divisor can be 0, in `words`; `by_bounds`: nothing but its bounds does, and
+    `of_mask`: it adds up a mask.
+    """
 
     words: str
     by_bounds: bool = False
+    of_mask: bool = False
 
 
 def zero_evidence(
@@ -145,7 +148,8 @@ def _is_size_of_class(division: Site, divisor: Value) -> bool:
 def _of_mask(divisor: Value) -> ZeroEvidence:
     totals = quantities.sums(divisor)
     is_mean = bool(totals) and totals[0].op.name == "tf.reduce_mean"
-    return ZeroEvidence(f"a {'mean' if is_mean else 'sum'} over a mask that can be all 0")
+    words = f"a {'mean' if is_mean else 'sum'} over a mask that can be all 0"
+    return ZeroEvidence(words, of_mask=True)
 
 
 def _by_bounds(divisor: Value) -> ZeroEvidence:

@@ -31,7 +31,6 @@ from tfnanlint.ops.traits import (
 )
 from tfnanlint.values.value import Note, Value
 
-_WEAK: Final = ("points", "radicand")
 _DEPTH: Final = 8
 _MOST: Final = 40
 
@@ -59,14 +58,6 @@ def kind_of_root(root: Site) -> str:
     if isinstance(elements, Elements):
         return _kind_of_elements(root, elements)
     return "length" if _is_product_of_totals(root.value(root.op.main or "x")) else "radicand"
-
-
-def weakness_of_root(root: Site) -> str:
-    """The kind of evidence that what is under a root or norm is 0, as `kinds` names it: "points"
-    that would have to be equal, another "radicand"; empty for others.
-    """
-    kind = kind_of_root(root)
-    return kind if kind in _WEAK else ""
 
 
 def _kind_of_elements(root: Site, elements: Elements) -> str:

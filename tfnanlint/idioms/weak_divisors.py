@@ -13,8 +13,8 @@ from typing import Final
 
 from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms import confusion_counts, data_masks, divisors, layer_outputs, trained_weights
-from tfnanlint.idioms.divisors import Around
-from tfnanlint.idioms.quantities import Quantity, is_standardised, quantity, sums
+from tfnanlint.idioms.divisors import Around, ZeroEvidence
+from tfnanlint.idioms.quantities import Quantity, is_standardised, quantity
 from tfnanlint.idioms.ratios import is_cosine
 from tfnanlint.idioms.vanishing import sums_squares_from_zero
 from tfnanlint.ops.models.variables import VARIABLES, begins_at_zero
@@ -45,14 +45,17 @@ def weakness_of_divisor(
 
 
 def weakness_of_quotient(
-    division: Site, divisor: Value, interpreter: Evaluator, around: Around
+    division: Site, divisor: Value, shown: ZeroEvidence, interpreter: Evaluator, around: Around
 ) -> str:
-    """The same of a division, also by the op that gives the divisor; empty where readers found such
-    a one to be 0 often: a product of lengths, or a mean of squared gradients that starts at 0.
+    """The same of a division, also by the op that gives the divisor, of which something is `shown`;
+    empty where readers found such a one to be 0 often: a product of lengths, or a mean of squared
+    gradients that starts at 0.
     """
     weakness = weakness_of_divisor(division, divisor, interpreter, around)
     if weakness or sums_squares_from_zero(divisor) or _is_cosine(division):
         return weakness
+    if _is_count(divisor, shown):
+        return "count"
     return next((kind for applies, kind in _BY_MAKING if applies(division, divisor)), "")
 
 
@@ -79,18 +82,17 @@ def _is_variable(division: Site, divisor: Value) -> bool:
     return variable is not None and not begins_at_zero(variable)
 
 
-def _is_count(division: Site, divisor: Value) -> bool:
-    """Whether a divisor is one sum of elements; the sum of two counts is 0 more often (an overlap
-    without a smooth).
+def _is_count(divisor: Value, shown: ZeroEvidence) -> bool:
+    """Whether a divisor is one sum over a mask, or of ones; the sum of two counts is 0 more often
+    (an overlap without a smooth), and so is one that underflows.
     """
     if made_by(plain(divisor), *TOTALS) is None:
         return False
-    return quantity(divisor) is Quantity.COUNT or bool(sums(divisor))
+    return shown.of_mask or shown.by_bounds and quantity(divisor) is Quantity.COUNT
 
 
 _BY_MAKING: Final[tuple[tuple[Callable[[Site, Value], bool], str], ...]] = (
     (_is_deviation, "deviation"),
     (_is_length, "length"),
     (_is_variable, "variable"),
-    (_is_count, "count"),
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tfnanlint.config.layers import Policy
 from tfnanlint.diagnostics import notices
 from tfnanlint.diagnostics.findings import Certainty, Finding
+from tfnanlint.diagnostics.grades import is_mended
 from tfnanlint.files.kinds import NOTEBOOK, relevant
 from tfnanlint.pipeline.half_repairs import without_half_repairs
 from tfnanlint.suppression import comments as suppress
@@ -257,7 +258,8 @@ class Checking:
             return finding
         if isinstance(self.checked.source, PartialSource):
             return replace(finding, fixes=(), no_fix=_BROKEN)
-        if finding.certainty is Certainty.UNKNOWN and not self._mends_notes:
+        is_note = finding.certainty is Certainty.UNKNOWN and not is_mended(finding)
+        if is_note and not self._mends_notes:
             return replace(finding, fixes=(), no_fix=_NO_FIX_OF_NOTE)
         whole = finding if self._analysis is None else self._analysis.repaired(finding)
         names = self._fixes.get(finding.code)

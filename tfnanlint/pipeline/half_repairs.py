@@ -14,6 +14,7 @@ from typing import Final
 
 from tfnanlint.diagnostics.findings import Certainty, Finding, Fix
 from tfnanlint.diagnostics.fix_names import GUARDS, name_of
+from tfnanlint.diagnostics.grades import is_mended
 from tfnanlint.syntax.source import Source
 from tfnanlint.syntax.spans import Span
 
@@ -45,7 +46,8 @@ def without_half_repairs(
 
 
 def _is_hazard(finding: Finding) -> bool:
-    return finding.certainty >= Certainty.MAY and finding.code.startswith(_OPERATIONS)
+    is_repaired = finding.certainty >= Certainty.MAY or is_mended(finding)
+    return is_repaired and finding.code.startswith(_OPERATIONS)
 
 
 def _is_applied_guard(fix: Fix) -> bool:

@@ -59,13 +59,15 @@ def judged(
     weak: str = "",
 ) -> tuple[Fix, ...]:
     """The fixes of a finding; those of a kind that is seldom fit to merge are only suggested, and
-    where the best one is, so are the others. So are those that move values for evidence that is
-    `weak`, in words that follow "because".
+    where the best one is, so are the others. Evidence that is `weak`, in words that follow
+    "because", is enough for fixes that keep values: those that move them are left out beside such
+    ones, and else only suggested.
     """
+    exact = tuple([fix for fix in fixes if fix.claim.safe])
+    fixes = exact if weak and exact else fixes
     each = [_judged(fix, kind_of(code, site, param, certainty, fix)) for fix in fixes]
-    each = [
-        fix if fix.claim.safe else replace(fix, suggested=fix.suggested or weak) for fix in each
-    ]
+    if weak and not exact:
+        each = [replace(fix, suggested=fix.suggested or weak) for fix in each]
     because = each[0].suggested if each else ""
     return tuple([replace(fix, suggested=fix.suggested or because) for fix in each])
 

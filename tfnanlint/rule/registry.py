@@ -709,7 +709,7 @@ class Context:
             f" (before TensorFlow {fixed_in})" if fixed_in else ""
         )
         wanted = self._wanted(site, tuple(fixes))
-        because = KINDS[kind].because if weak else ""
+        because = KINDS[kind].because if weak and not KINDS[kind].judged_alone else ""
         fixes = judged(self.rule.code, site, param, certainty, wanted, because)
         no_fix, self.no_fix = ("" if fixes or not self.repairing else self.no_fix), ""
         return Finding(
