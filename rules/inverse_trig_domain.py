@@ -95,9 +95,8 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         if angles.is_magnitude_of_unknown(x)
         else here.grade(x, surely=where.fails(x))
     )
-    asked = inverse.differentiated is not Differentiated.YES and looks_for_nan(
-        here.around(inverse.node)
-    )
+    trained = inverse.differentiated is Differentiated.YES
+    asked = not trained and looks_for_nan(here.around(inverse.node))
     if certainty is not Certainty.MUST and (asked or named_safe(inverse, "x")):
         return
     at_rest = (
@@ -117,7 +116,7 @@ def check(inverse: Site, here: Context) -> Iterator[Finding]:
         certainty,
         fixes(inverse, where.lo, where.hi, here),
         doubtful=angles.is_tested_on_one_side(x) or at_rest,
-        kind="" if inverse.differentiated is Differentiated.YES else "edge",
+        kind="" if trained else "edge",
     )
 
 
