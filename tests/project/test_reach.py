@@ -446,6 +446,49 @@ def test_what_is_kept_and_never_read_is_a_note(folder, text, more, why):
     assert reason(folder, "train.py", {"train.py": text + main}) == why
 
 
+STEP = KEPT.replace("self.out = z", "self.step = optimizer.minimize(self.nll)")
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "why"),
+    [
+        (STEP, "", UNREAD),
+        (STEP.replace("minimize(self.nll)", "minimize(loss=self.nll)"), "", UNREAD),
+        (STEP, "session.run(model.step)", ""),
+        (STEP, "session.run(model.nll)", ""),
+        (STEP, "session.run(getattr(model, 'step'))", ""),
+        (STEP.replace("(self.nll)", "(self.nll, name='step')"), "", ""),  # fetched by its name
+        (STEP.replace("(self.nll)", "(self.nll, tape=tape)"), "", ""),  # runs at once
+        (STEP.replace("(self.nll)", "(lambda: self.nll)"), "", ""),
+        (STEP.replace("self.step = ", "other.step = "), "", ""),
+        (STEP.replace("self.step = ", "step = "), "", ""),
+        (STEP.replace("minimize", "group"), "", ""),
+    ],
+)
+def test_the_loss_of_a_step_that_nothing_runs(folder, text, more, why):
+    """In TensorFlow 1 a step of training is made once, and run by its name."""
+    main = MAIN.format(f"model = Model(input())\n    {more}")
+    assert reason(folder, "train.py", {"train.py": text + main}) == why
+
+
+@pytest.mark.parametrize(
+    ("head", "main", "is_never"),
+    [
+        ("def fit(z, loss=risky):\n    return loss(z)\n", "live(1)", True),
+        ("def fit(z, *, loss=risky):\n    return loss(z)\n", "live(1)", True),
+        ("def fit(z: risky) -> risky:\n    return z\n", "live(1)", True),
+        ("def fit(z, loss=risky):\n    return loss(z)\n", "fit(1)", False),
+        ("def fit(z, loss=live(risky)):\n    return loss(z)\n", "live(1)", False),
+        ("class Net:\n    def __init__(self, loss=risky):\n        pass\n", "live(1)", True),
+        ("class Net:\n    def __init__(self, loss=risky):\n        pass\n", "Net()", False),
+    ],
+)
+def test_a_default_is_for_those_that_call_the_function(folder, head, main, is_never):
+    text = HEAD + RISKY + LIVE + head + "\n\n" + MAIN.format(main)
+    why = "only code that this program never runs uses `risky`" if is_never else ""
+    assert reason(folder, "train.py", {"train.py": text}) == why
+
+
 def test_a_file_by_itself_keeps_what_others_may_read(folder):
     assert reason(folder, "model.py", {"model.py": KEPT}) == ""
 

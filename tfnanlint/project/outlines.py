@@ -323,9 +323,10 @@ class Outline:
             for keyword in node.keywords:
                 self._expression(keyword.value, owner)
             return
-        self._expression(node.args, owner)
-        if node.returns is not None:
-            self._expression(node.returns, owner)
+        for part in (node.args, node.returns):
+            if part is not None:
+                # what is only named there is used by those alone that call the function
+                self._expression(part, owner if _calls(part) else name)
 
     def _use(
         self,
@@ -570,8 +571,8 @@ def _decorator(node: ast.expr) -> str:
     return leaf(node.func if isinstance(node, ast.Call) else node)
 
 
-def _calls(statement: ast.stmt) -> bool:
-    return any(type(one) is ast.Call for one in nodes_in(statement))
+def _calls(node: ast.AST) -> bool:
+    return any(type(one) is ast.Call for one in nodes_in(node))
 
 
 def _asks_for_main(node: Any) -> bool:

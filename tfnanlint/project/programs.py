@@ -38,8 +38,10 @@ _LOOKING: Final[_Signs] = tuple(
 # What may bind names of modules and classes anew, and what may change where modules are found.
 _PATCHING: Final = re.compile(
     rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
-    rb"|\bvars\s*\(\s*\w"
+    rb"|\bvars\s*\(\s*(?:(?P<object>\w+)\s*\)|\w)"
 )
+# That a file imports a name: only `vars(module)` binds names of a module.
+_BOUND_BY_IMPORT: Final = rb"\bimport\b(?:[^\n(]*|\s*\([^)]*)\b%s\b"
 # What may assign an attribute by text, with the name if that is written there, or makes an object
 # of the class of another one, or one anew.
 _SETTING: Final = re.compile(
@@ -301,18 +303,13 @@ class Program:
         return (
             self._patches_any
             and self.is_written(name)
-            or any(
-                stores.search(self.texts[one]) or _PATCHING.search(self.texts[one])
-                for one in holding
-            )
+            or any(stores.search(self.texts[one]) or _may_patch(self.texts[one]) for one in holding)
         )
 
     @property
     def _patches_any(self) -> bool:
         """Whether some file may bind names of modules by text that may stand elsewhere."""
-        return self._is(
-            "patches", lambda: any(_PATCHING.search(data) for data in self.texts.values())
-        )
+        return self._is("patches", lambda: any(map(_may_patch, self.texts.values())))
 
     def _folder(self, importer: str, level: int) -> _Words:
         """The folder that a relative import begins at."""
@@ -450,6 +447,14 @@ def _stands(word: bytes, behind: re.Pattern[bytes], data: bytes) -> bool:
             return True
         place = data.find(word, end)
     return False
+
+
+def _may_patch(data: bytes) -> bool:
+    """Whether a text may bind names of modules and classes anew: not by `vars(options)`."""
+    return any(
+        place["object"] is None or re.search(_BOUND_BY_IMPORT % place["object"], data) is not None
+        for place in _PATCHING.finditer(data)
+    )
 
 
 def _bytes_of(word: str) -> bytes:
