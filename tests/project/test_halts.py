@@ -339,7 +339,7 @@ def test_a_name_that_another_file_may_bind(folder, name, text):
         ({"losses.py": MAKE, "a.py": "import sys\nsys.path.append('lib')\n"}, False),
         ({"losses.py": MAKE, "a.py": "import losses\nlosses.gone = 1\n"}, False),
         ({"losses.py": MAKE, "a.py": "import train\n"}, False),
-        ({"losses.py": "print 1\n"}, False),
+        ({"losses.py": "print `1`\n"}, False),
         ({}, False),
     ],
 )

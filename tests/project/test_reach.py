@@ -614,6 +614,52 @@ def test_a_file_of_python_2_imports_and_does_not_call(folder):
     assert reason(folder, "losses.py", files) == ""
 
 
+@pytest.mark.parametrize(
+    ("use", "is_used"),
+    [
+        ("print risky(1)\n", True),
+        ("def use():\n    print risky(1)\n\n\nuse()\n", True),
+        ("def use():\n    print risky(1)\n", False),
+        ("print '%s' % live(risky)\n", True),
+        ("print `risky`\n", True),  # that cannot be parsed in any way
+    ],
+)
+def test_a_file_of_python_2_uses_what_it_loads(folder, use, is_used):
+    script = "from losses import live, risky\nlive(2)\nprint 2\n" + use
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": script}
+    why = "" if is_used else "only code that this program never runs uses `risky`"
+    assert reason(folder, "losses.py", files) == why
+
+
+def test_what_a_file_of_python_2_hands_on_is_its_own(folder):
+    files = {
+        "losses.py": HEAD + RISKY + LIVE,
+        "nets.py": "from losses import live\n\n\ndef risky(z):\n    return live(z)\n",
+        "train.py": "from nets import risky\nprint risky(1)\n",
+    }
+    assert reason(folder, "losses.py", files) == CALLED
+
+
+@pytest.mark.parametrize(
+    ("option", "is_used"),
+    [
+        ("'--sizes', default='[64, 64]'", False),
+        ("'-s', '--sizes', type=str, default='(1e-3, 2.)'", False),
+        ("'--sizes', default='risky'", True),
+        ("'--sizes', default='[risky]'", True),
+        ("'--sizes'", True),
+        ("'--names', default='[64, 64]'", True),
+    ],
+)
+def test_the_text_of_an_option_with_numbers_has_no_names(folder, option, is_used):
+    options = f"parser.add_argument({option})\noptions = parser.parse_args()\n"
+    main = "live(eval(options.sizes))"
+    text = HEAD + RISKY + LIVE + "def build():\n    return 1\n\n\n" + MAIN.format(main)
+    assert reason(folder, "train.py", {"train.py": text, "options.py": options}) == (
+        "" if is_used else CALLED
+    )
+
+
 def test_a_file_beside_what_scripts_import(folder):
     files = {
         "lib/old.py": HEAD + RISKY,

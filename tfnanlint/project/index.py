@@ -525,12 +525,23 @@ def _outline_of_words(path: str) -> Outline:
     from tfnanlint.project.outlines import Words
 
     text = _bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace")
+    outline = None if path.endswith(NOTEBOOK) else _outline_of_python2(path, text)
+    if outline is not None:
+        return outline
     used = _IMPORT_ROW.sub("", text)
     return Words(frozenset(_NAMES.findall(text)), frozenset(_NAMES.findall(used)))
 
 
 # The outlines of sources that are kept, by their paths.
 _outlines: dict[str, Outline] = {}
+
+
+def _outline_of_python2(path: str, text: str) -> Outline | None:
+    """The outline of a file of Python 2, if it is one."""
+    from tfnanlint.syntax.python2 import as_python3
+
+    plain = as_python3(text) if len(text) <= MAX_FILE_BYTES else text
+    return _outline_of(Source(path, plain)) if plain != text else None
 
 
 def outlined(source: Source) -> Outline | None:

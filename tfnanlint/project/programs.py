@@ -61,6 +61,11 @@ _STATED: Final = tuple(
     re.compile(word + rb"(?<!\w" + word + rb")[ \t]+([^\s(:\[]+)") for word in (b"class", b"def")
 )
 _MAIN: Final = re.compile(rb"^if\b[^\n]*\b__name__\b[^\n]*\b__main__\b", re.M)
+# An option of a command line, and the text that it has by itself, if that is one of numbers.
+_OPTION: Final = (
+    rb"add_argument\(\s*(?:['\"]-\w['\"]\s*,\s*)?['\"]--%s['\"]"
+    rb"(?:[^)'\"]*?default\s*=\s*(?P<numbers>(?P<quote>['\"])[\d\s\[\](),.eE+-]+(?P=quote)))?"
+)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
@@ -398,7 +403,20 @@ class Program:
 
     def _finds_names(self) -> bool:
         holds = any(b"__dict__" in data for data in self.texts.values())
-        return holds or any(self.outline(path).looks_up for path in self._with(_LOOKING))
+        return holds or any(self.looks_up_in(self.outline(path)) for path in self._with(_LOOKING))
+
+    def looks_up_in(self, outline: Outline) -> bool:
+        """Whether a file finds names by text, and not only numbers in the text of an option."""
+        evaluated = outline.evaluated
+        return evaluated is None or not all(map(self._is_option_of_numbers, evaluated))
+
+    def _is_option_of_numbers(self, name: str) -> bool:
+        """Whether an option of a name has a text of numbers where none is typed, wherever a file
+        states it: `parser.add_argument("--sizes", default="[64, 64]")`.
+        """
+        stated = re.compile(_OPTION % re.escape(_bytes_of(name)))
+        options = [one for path in self.holding(name) for one in stated.finditer(self.texts[path])]
+        return bool(options) and all(one["numbers"] is not None for one in options)
 
     @property
     def gets_attributes(self) -> bool:

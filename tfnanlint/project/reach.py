@@ -116,7 +116,7 @@ class Reach:
         class may load it for a step of training that nothing runs.
         """
         outline = self._names.outline(path)
-        return outline.looks_up or any(
+        return self._program.looks_up_in(outline) or any(
             use.is_attribute and not (path == self._path and self._is_of_unread_step(use, owner))
             for use in outline.uses(name)
         )
@@ -391,7 +391,7 @@ class Reach:
 
     def _may_be_found(self, path: str, definition: Definition) -> bool:
         """Whether code that does not load the name of a definition may have it all the same."""
-        if self._names.outline(path).looks_up or holds_tests(path):
+        if self._program.looks_up_in(self._names.outline(path)) or holds_tests(path):
             return True
         if self._names.is_method(path, definition):
             return self._may_get(definition.name)
@@ -430,7 +430,7 @@ class Reach:
         for module in modules:  # it grows on the way
             for importer in self._names.importers(module):
                 outline = self._names.outline(importer)
-                if outline.looks_up or self._names.hands_on(importer, module):
+                if self._program.looks_up_in(outline) or self._names.hands_on(importer, module):
                     return True
                 is_named = any([one.name == name for one in outline.imports])
                 if is_named and os.path.basename(importer) == INIT:
