@@ -93,7 +93,9 @@ STEP = "step = tf.train.AdamOptimizer().minimize(entropy)"
     ],
 )
 def test_the_loss_of_a_step_that_a_script_never_runs(tmp_path, step, more, is_noted):
-    source = Source(str(tmp_path / "program.py"), SCRIPT.format(step=step, more=more))
+    text = SCRIPT.format(step=step, more=more)
+    (tmp_path / "program.py").write_text(text)
+    source = Source(str(tmp_path / "program.py"), text)
     shown = {one.certainty for one in outcomes.findings(source)}
     assert shown == {Certainty.UNKNOWN if is_noted else Certainty.MAY}
 
