@@ -496,7 +496,7 @@ def test_a_file_by_itself_keeps_what_others_may_read(folder):
 def test_a_setup_of_extension_modules_is_no_package(folder):
     setup = "from setuptools import setup\nsetup(ext_modules=[])\n"
     assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == CALLED
-    setup = setup.replace("ext", "packages=['a'], ext")
+    setup = setup.replace("ext", "packages=packages, ext")
     assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == ""
 
 
@@ -514,6 +514,15 @@ def test_a_setup_of_extension_modules_is_no_package(folder):
         ("scripts/train.py", "packages=find_namespace_packages()", False),
         ("scripts/train.py", "package_dir={'': 'scripts'}, packages=find_packages()", False),
         ("scripts/train.py", "packages=['scripts']", False),
+        ("train.py", "packages=['scripts']", True),
+        ("net/train.py", "packages=[\n    'scripts',\n    'scripts.net',\n]", True),
+        ("scripts/net/train.py", "packages=['scripts']", True),  # none finds it where it is put
+        ("scripts/net/train.py", "packages=['scripts', 'scripts/net']", False),
+        ("scripts/net/train.py", "packages=['scripts', \"scripts.net\"]", False),
+        ("train.py", "packages=[]", True),
+        ("train.py", "packages=['net'], py_modules=['train']", False),
+        ("train.py", "packages=['net'] + more", False),
+        ("train.py", "packages=[name]", False),
     ],
 )
 def test_a_setup_takes_in_the_packages_that_it_finds(folder, name, given, found):
