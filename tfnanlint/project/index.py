@@ -614,9 +614,10 @@ def _listed_packages(folder: str) -> frozenset[str] | None:
     """
     setup, more = (_bytes(os.path.join(folder, name)) for name in ("setup.py", "setup.cfg"))
     listed = _LISTED_PACKAGES.search(setup)
-    if listed is None or b"[options" in more or any(word in setup for word in _OTHERWISE):
+    if listed is None or b"[options" in more:
         return None
-    if setup.count(b"packages") > 1:
+    rest = setup[: listed.start()] + setup[listed.end() :]
+    if any(word in rest for word in (b"packages", *_OTHERWISE)):
         return None
     names = listed.group(1).decode("utf-8", "replace").split(",")
     return frozenset(name.strip().strip("'\"").replace("/", ".") for name in names if name.strip())
