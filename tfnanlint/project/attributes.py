@@ -11,7 +11,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tfnanlint.ops.frameworks import ASSIGNED_BY_BASES, GRAPH_DECORATORS, STEP_OF_GRAPH
+from tfnanlint.ops.frameworks import ASSIGNED_BY_BASES, GRAPH_DECORATORS
+from tfnanlint.ops.steps import loss_of_step
 from tfnanlint.project.arguments import parameters
 from tfnanlint.project.bindings import bound_at, is_bound
 from tfnanlint.project.branches import Layout, layout_of
@@ -110,15 +111,6 @@ def steps_kept(method: Any, loss: ast.AST | None) -> list[str]:
             )
             return [one.attr for one in kept] if is_own else []
     return []
-
-
-def loss_of_step(node: ast.expr) -> ast.expr | None:
-    """The loss of a step of training of TensorFlow 1, which a call makes and `session.run` runs."""
-    if not isinstance(node, ast.Call) or leaf(node.func) != STEP_OF_GRAPH:
-        return None
-    words = {one.arg: one.value for one in node.keywords}
-    loss = node.args[0] if node.args else words.get("loss")
-    return None if "tape" in words or "name" in words or isinstance(loss, ast.Lambda) else loss
 
 
 def _innermost(functions: dict[str, Any], node: ast.Attribute) -> tuple[str, Any]:

@@ -18,11 +18,11 @@ from tfnanlint.conventions.roles import (
     takes_training_step,
 )
 from tfnanlint.ops.frameworks import FETCHES, PREDICT_METHODS, SINKS, SUMMARIES
+from tfnanlint.ops.steps import loss_of_step
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
 from tfnanlint.program.scope import Assigned, Point, Scope
-from tfnanlint.project.attributes import loss_of_step
 from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.syntax.nodes import (
     ATTRIBUTE,
