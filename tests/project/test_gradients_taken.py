@@ -123,7 +123,7 @@ def test_a_file_that_the_program_does_not_hold(folder):
             "lib/run.py": "from lib.run import f\n" + RUN,
             "train.py": "from lib.run import f" + TRAIN,
         },
-        {"run.py": RUN, "old.py": "from energies import energy\nprint 1\n"},
+        {"run.py": RUN, "old.py": "from energies import energy\nprint `1`\n"},
     ],
 )
 def test_what_is_not_seen_may_take_one(folder, files):

@@ -125,6 +125,22 @@ def test_a_function_that_may_be_another_allows_all(folder, more, losses):
     assert never(folder, "make()\nrisky(1)\n", more, losses) == ""
 
 
+@pytest.mark.parametrize(
+    ("more", "is_never"),
+    [
+        ("print(vars(options))\n", True),
+        ("def show(options):\n    print(vars(options))\n\n\n", True),
+        ("import options\nvars(options)['ma' + 'ke'] = print\n", False),
+        ("from losses import (\n    rate,\n    options,\n)\nprint(vars(options))\n", False),
+        ("print(vars())\n", False),
+        ("print(vars(options.module))\n", False),
+    ],
+)
+def test_the_attributes_of_an_object_are_no_names_of_a_module(folder, more, is_never):
+    expected = f"{IDLE}line {5 + more.count(chr(10))} raises {TYPE_ERROR}" if is_never else ""
+    assert never(folder, "make()\nrisky(1)\n", more) == expected
+
+
 def test_a_patch_in_a_third_file(folder):
     put(folder, {"patches.py": "import losses\n\n\nlosses.make = print\n"})
     assert never(folder, "make()\nrisky(1)\n", "import patches\n") == ""
@@ -323,7 +339,7 @@ def test_a_name_that_another_file_may_bind(folder, name, text):
         ({"losses.py": MAKE, "a.py": "import sys\nsys.path.append('lib')\n"}, False),
         ({"losses.py": MAKE, "a.py": "import losses\nlosses.gone = 1\n"}, False),
         ({"losses.py": MAKE, "a.py": "import train\n"}, False),
-        ({"losses.py": "print 1\n"}, False),
+        ({"losses.py": "print `1`\n"}, False),
         ({}, False),
     ],
 )

@@ -446,6 +446,49 @@ def test_what_is_kept_and_never_read_is_a_note(folder, text, more, why):
     assert reason(folder, "train.py", {"train.py": text + main}) == why
 
 
+STEP = KEPT.replace("self.out = z", "self.step = optimizer.minimize(self.nll)")
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "why"),
+    [
+        (STEP, "", UNREAD),
+        (STEP.replace("minimize(self.nll)", "minimize(loss=self.nll)"), "", UNREAD),
+        (STEP, "session.run(model.step)", ""),
+        (STEP, "session.run(model.nll)", ""),
+        (STEP, "session.run(getattr(model, 'step'))", ""),
+        (STEP.replace("(self.nll)", "(self.nll, name='step')"), "", ""),  # fetched by its name
+        (STEP.replace("(self.nll)", "(self.nll, tape=tape)"), "", ""),  # runs at once
+        (STEP.replace("(self.nll)", "(lambda: self.nll)"), "", ""),
+        (STEP.replace("self.step = ", "other.step = "), "", ""),
+        (STEP.replace("self.step = ", "step = "), "", ""),
+        (STEP.replace("minimize", "group"), "", ""),
+    ],
+)
+def test_the_loss_of_a_step_that_nothing_runs(folder, text, more, why):
+    """In TensorFlow 1 a step of training is made once, and run by its name."""
+    main = MAIN.format(f"model = Model(input())\n    {more}")
+    assert reason(folder, "train.py", {"train.py": text + main}) == why
+
+
+@pytest.mark.parametrize(
+    ("head", "main", "is_never"),
+    [
+        ("def fit(z, loss=risky):\n    return loss(z)\n", "live(1)", True),
+        ("def fit(z, *, loss=risky):\n    return loss(z)\n", "live(1)", True),
+        ("def fit(z: risky) -> risky:\n    return z\n", "live(1)", True),
+        ("def fit(z, loss=risky):\n    return loss(z)\n", "fit(1)", False),
+        ("def fit(z, loss=live(risky)):\n    return loss(z)\n", "live(1)", False),
+        ("class Net:\n    def __init__(self, loss=risky):\n        pass\n", "live(1)", True),
+        ("class Net:\n    def __init__(self, loss=risky):\n        pass\n", "Net()", False),
+    ],
+)
+def test_a_default_is_for_those_that_call_the_function(folder, head, main, is_never):
+    text = HEAD + RISKY + LIVE + head + "\n\n" + MAIN.format(main)
+    why = "only code that this program never runs uses `risky`" if is_never else ""
+    assert reason(folder, "train.py", {"train.py": text}) == why
+
+
 def test_a_file_by_itself_keeps_what_others_may_read(folder):
     assert reason(folder, "model.py", {"model.py": KEPT}) == ""
 
@@ -453,7 +496,7 @@ def test_a_file_by_itself_keeps_what_others_may_read(folder):
 def test_a_setup_of_extension_modules_is_no_package(folder):
     setup = "from setuptools import setup\nsetup(ext_modules=[])\n"
     assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == CALLED
-    setup = setup.replace("ext", "packages=['a'], ext")
+    setup = setup.replace("ext", "packages=packages, ext")
     assert reason(folder, "train.py", {"train.py": DEAD, "setup.py": setup}) == ""
 
 
@@ -471,6 +514,15 @@ def test_a_setup_of_extension_modules_is_no_package(folder):
         ("scripts/train.py", "packages=find_namespace_packages()", False),
         ("scripts/train.py", "package_dir={'': 'scripts'}, packages=find_packages()", False),
         ("scripts/train.py", "packages=['scripts']", False),
+        ("train.py", "packages=['scripts']", True),
+        ("net/train.py", "packages=[\n    'scripts',\n    'scripts.net',\n]", True),
+        ("scripts/net/train.py", "packages=['scripts']", True),  # none finds it where it is put
+        ("scripts/net/train.py", "packages=['scripts', 'scripts/net']", False),
+        ("scripts/net/train.py", "packages=['scripts', \"scripts.net\"]", False),
+        ("train.py", "packages=[]", True),
+        ("train.py", "packages=['net'], py_modules=['train']", False),
+        ("train.py", "packages=['net'] + more", False),
+        ("train.py", "packages=[name]", False),
     ],
 )
 def test_a_setup_takes_in_the_packages_that_it_finds(folder, name, given, found):
@@ -569,6 +621,52 @@ def test_a_file_of_python_2_imports_and_does_not_call(folder):
     assert reason(folder, "losses.py", files) == CALLED
     files["train.py"] = use + "risky(2)\n"
     assert reason(folder, "losses.py", files) == ""
+
+
+@pytest.mark.parametrize(
+    ("use", "is_used"),
+    [
+        ("print risky(1)\n", True),
+        ("def use():\n    print risky(1)\n\n\nuse()\n", True),
+        ("def use():\n    print risky(1)\n", False),
+        ("print '%s' % live(risky)\n", True),
+        ("print `risky`\n", True),  # that cannot be parsed in any way
+    ],
+)
+def test_a_file_of_python_2_uses_what_it_loads(folder, use, is_used):
+    script = "from losses import live, risky\nlive(2)\nprint 2\n" + use
+    files = {"losses.py": HEAD + RISKY + LIVE, "train.py": script}
+    why = "" if is_used else "only code that this program never runs uses `risky`"
+    assert reason(folder, "losses.py", files) == why
+
+
+def test_what_a_file_of_python_2_hands_on_is_its_own(folder):
+    files = {
+        "losses.py": HEAD + RISKY + LIVE,
+        "nets.py": "from losses import live\n\n\ndef risky(z):\n    return live(z)\n",
+        "train.py": "from nets import risky\nprint risky(1)\n",
+    }
+    assert reason(folder, "losses.py", files) == CALLED
+
+
+@pytest.mark.parametrize(
+    ("option", "is_used"),
+    [
+        ("'--sizes', default='[64, 64]'", False),
+        ("'-s', '--sizes', type=str, default='(1e-3, 2.)'", False),
+        ("'--sizes', default='risky'", True),
+        ("'--sizes', default='[risky]'", True),
+        ("'--sizes'", True),
+        ("'--names', default='[64, 64]'", True),
+    ],
+)
+def test_the_text_of_an_option_with_numbers_has_no_names(folder, option, is_used):
+    options = f"parser.add_argument({option})\noptions = parser.parse_args()\n"
+    main = "live(eval(options.sizes))"
+    text = HEAD + RISKY + LIVE + "def build():\n    return 1\n\n\n" + MAIN.format(main)
+    assert reason(folder, "train.py", {"train.py": text, "options.py": options}) == (
+        "" if is_used else CALLED
+    )
 
 
 def test_a_file_beside_what_scripts_import(folder):

@@ -61,3 +61,49 @@ def test_a_name_of_the_module_may_be_read_from_outside():
 def test_the_rest_of_a_function_that_returns_nothing_may_not_be_shown():
     text = "import tensorflow as tf\n\ndef loss(z):\n    nll = -tf.math.log(tf.nn.softmax(z))\n"
     assert {one.certainty for one in outcomes.findings(Source("part.py", text))} == {Certainty.MAY}
+
+
+SCRIPT = """
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 3])
+y = tf.nn.softmax(x)
+entropy = -tf.reduce_sum(x * tf.log(y))
+{step}
+with tf.Session() as session:
+    {more}
+"""
+STEP = "step = tf.train.AdamOptimizer().minimize(entropy)"
+
+
+@pytest.mark.parametrize(
+    ("step", "more", "is_noted"),
+    [
+        (STEP, "session.run(y)", True),
+        (STEP.replace("entropy", "loss=entropy"), "session.run(y)", True),
+        (STEP, "session.run(step)", False),
+        (STEP, "session.run([step, entropy])", False),
+        (STEP, "session.run(entropy)", False),
+        (STEP, "session.run(globals()['step'])", False),
+        (STEP.replace("(entropy", "(lambda: entropy"), "session.run(y)", False),
+        (STEP.replace("entropy", "entropy, name='step'"), "session.run('step')", False),
+        (STEP.replace("step", "self.step"), "session.run(y)", False),
+        (STEP.replace("step", "other, step"), "session.run(y)", False),
+        ("", "session.run(y)", False),  # a part of a program, for all that is known
+    ],
+)
+def test_the_loss_of_a_step_that_a_script_never_runs(tmp_path, step, more, is_noted):
+    text = SCRIPT.format(step=step, more=more)
+    (tmp_path / "program.py").write_text(text)
+    source = Source(str(tmp_path / "program.py"), text)
+    shown = {one.certainty for one in outcomes.findings(source)}
+    assert shown == {Certainty.UNKNOWN if is_noted else Certainty.MAY}
+
+
+def test_another_file_may_run_the_step_of_a_script(tmp_path):
+    text = SCRIPT.format(step=STEP, more="session.run(y)")
+    files = {"program.py": text, "more.py": "from program import entropy\nprint(entropy)\n"}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    source = Source(str(tmp_path / "program.py"), text)
+    assert Certainty.MAY in {one.certainty for one in outcomes.findings(source)}

@@ -188,6 +188,7 @@ BUILT_IN_EXITS: Final = frozenset(("exit", "quit"))
 EXITS: Final = frozenset(("sys.exit", "os._exit", "os.abort"))
 # What an optimizer takes gradients with.
 STEP_METHODS: Final = ("apply_gradients", "apply", "minimize")
+STEP_OF_GRAPH: Final = "minimize"  # makes a step of training of a loss in TensorFlow 1
 # What is handed to these is not differentiated: they stop gradients, or run the graph for its
 # values.
 UNDIFFERENTIATED: Final = frozenset(("stop_gradient", "evaluate", "eval", "run", "numpy"))

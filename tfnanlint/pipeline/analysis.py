@@ -540,7 +540,7 @@ class File:
         other ops, that nothing reads. What has a name of its own can be fetched by that.
         """
         point = site.point
-        if point is None or point.over is not None or point.scope.function is None:
+        if point is None or point.over is not None:
             return ""
         if point.module is not self.module or not hasattr(site.node, "lineno"):
             return ""
@@ -551,9 +551,11 @@ class File:
             [self._only_computes(one, point) for one in (site.node, *(outer for outer, _ in above))]
         ):
             return ""
+        if not owner and endings.is_only_loss(site.node):
+            return f"only a step of training that nothing runs reads `{path}`"
         if not owner:
             return f"nothing reads `{path}`" if endings.is_unread(site.node) else ""
-        if owner != "self":
+        if owner != "self" or point.scope.function is None:
             return ""
         return self.interpreter.unread(self.module, site.node.lineno, attribute)
 

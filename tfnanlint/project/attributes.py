@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tfnanlint.ops.frameworks import ASSIGNED_BY_BASES, GRAPH_DECORATORS
+from tfnanlint.ops.steps import loss_of_step
 from tfnanlint.project.arguments import parameters
 from tfnanlint.project.bindings import bound_at, is_bound
 from tfnanlint.project.branches import Layout, layout_of
@@ -96,6 +97,20 @@ def parameter_of(node: ast.Attribute, function: str, layout: Layout) -> tuple[st
         return "", ""
     parameter = _parameter_stored(init, node.attr)
     return ("", "") if not parameter or is_bound(init, parameter) else (owner, parameter)
+
+
+def steps_kept(method: Any, loss: ast.AST | None) -> list[str]:
+    """The attributes in which a method keeps a step of training of TensorFlow 1 that has a loss:
+    `self.step = optimizer.minimize(self.loss)`; none where it does more with it.
+    """
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and loss_of_step(node.value) is loss is not None:
+            kept = [one for one in node.targets if isinstance(one, ast.Attribute)]
+            is_own = len(kept) == len(node.targets) and all(
+                _is_own(one.value, method) for one in kept
+            )
+            return [one.attr for one in kept] if is_own else []
+    return []
 
 
 def _innermost(functions: dict[str, Any], node: ast.Attribute) -> tuple[str, Any]:

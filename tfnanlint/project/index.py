@@ -225,6 +225,11 @@ _INIT = "__init__.py"
 _FOUND_PACKAGES = re.compile(
     rb"\bpackages\s*=\s*[\w.]*\bfind_packages\(\s*(?:exclude\s*=\s*[(\[][^()\[\]]*[)\]]\s*)?\)\s*[,)]"
 )
+_LISTED_PACKAGES = re.compile(
+    rb"\bpackages\s*=\s*\[\s*((?:(?:'[\w./]+'|\"[\w./]+\")\s*,?\s*)*)\]\s*[,)]"
+)
+# What else a `setup.py` may take in.
+_OTHERWISE = (b"package_dir", b"py_modules", b"namespace", b"scripts")
 _RUNS_FILE = re.compile(r"^[ \t]*%run\b(?:[ \t]+-\w+)*[ \t]*([^\s]*)", re.M)  # a magic of notebooks
 
 
@@ -525,12 +530,23 @@ def _outline_of_words(path: str) -> Outline:
     from tfnanlint.project.outlines import Words
 
     text = _bytes(path, MAX_NOTEBOOK_BYTES).decode("utf-8", "replace")
+    outline = None if path.endswith(NOTEBOOK) else _outline_of_python2(path, text)
+    if outline is not None:
+        return outline
     used = _IMPORT_ROW.sub("", text)
     return Words(frozenset(_NAMES.findall(text)), frozenset(_NAMES.findall(used)))
 
 
 # The outlines of sources that are kept, by their paths.
 _outlines: dict[str, Outline] = {}
+
+
+def _outline_of_python2(path: str, text: str) -> Outline | None:
+    """The outline of a file of Python 2, if it is one."""
+    from tfnanlint.syntax.python2 import as_python3
+
+    plain = as_python3(text) if len(text) <= MAX_FILE_BYTES else text
+    return _outline_of(Source(path, plain)) if plain != text else None
 
 
 def outlined(source: Source) -> Outline | None:
@@ -566,27 +582,51 @@ def _packages_python(path: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _is_packaged(directory: str, top: str, is_package: bool | None = None) -> bool:
+def _is_packaged(directory: str, top: str, is_package: bool | None = None, below: str = "") -> bool:
     """Whether what builds a package for other programs takes in the files of a folder: it stands
     there, or in one around it in the project. A `setup.py` that looks for packages finds those
     alone that lie in packages up to its own folder. `is_package` says whether all folders from that
     of the files up to the one below this are packages; None: this is the folder of the files.
+    `below` is their dotted name.
     """
     if _PACKAGED.search(_bytes(os.path.join(directory, "pyproject.toml"))):
         return True
     builder = os.path.join(directory, "setup.py")
-    if _packages_python(builder) and (is_package or not _finds_packages(directory)):
+    if _packages_python(builder) and _takes_in(directory, bool(is_package), below):
         return True
-    above = os.path.dirname(directory)
+    above, name = os.path.split(directory)
+    below = f"{name}.{below}" if below else name
     is_package = is_package is not False and _is_file(os.path.join(directory, _INIT))
-    return directory.startswith(top + os.sep) and _is_packaged(above, top, is_package)
+    return directory.startswith(top + os.sep) and _is_packaged(above, top, is_package, below)
+
+
+def _takes_in(folder: str, is_package: bool, below: str) -> bool:
+    """Whether the `setup.py` of a folder takes in the files of one below it."""
+    listed = _listed_packages(folder)
+    if listed is not None:
+        return below in listed
+    return is_package or not _finds_packages(folder)
+
+
+def _listed_packages(folder: str) -> frozenset[str] | None:
+    """The packages that a `setup.py` lists in one place, `packages=["nets", "nets.layers"]`, all
+    that it takes in; None where it says so in another way.
+    """
+    setup, more = (_bytes(os.path.join(folder, name)) for name in ("setup.py", "setup.cfg"))
+    listed = _LISTED_PACKAGES.search(setup)
+    if listed is None or b"[options" in more:
+        return None
+    rest = setup[: listed.start()] + setup[listed.end() :]
+    if any(word in rest for word in (b"packages", *_OTHERWISE)):
+        return None
+    names = listed.group(1).decode("utf-8", "replace").split(",")
+    return frozenset(name.strip().strip("'\"").replace("/", ".") for name in names if name.strip())
 
 
 def _finds_packages(folder: str) -> bool:
     """Whether the `setup.py` of a folder takes in what `find_packages()` finds below it alone."""
     setup, more = (_bytes(os.path.join(folder, name)) for name in ("setup.py", "setup.cfg"))
-    others = (b"package_dir", b"py_modules", b"namespace", b"scripts")
-    is_said_elsewhere = b"[options" in more or any(word in setup for word in others)
+    is_said_elsewhere = b"[options" in more or any(word in setup for word in _OTHERWISE)
     return _FOUND_PACKAGES.search(setup) is not None and not is_said_elsewhere
 
 

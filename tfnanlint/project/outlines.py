@@ -93,6 +93,7 @@ class Outline:
         "_handed",
         "_found",
         "_flags",
+        "_evaluated",
         "_is_program",
     )
 
@@ -119,6 +120,7 @@ class Outline:
         self._handed: set[str] = set()
         self._found: set[tuple[str, bool]] = set()  # begins of modules' names, or whole ones
         self._flags: set[str] = set()
+        self._evaluated: set[str] = set()
         self._is_program: bool | None = None
         self._read_definitions(tree.body)
         self.is_script = is_notebook or any(map(_runs_something, tree.body))
@@ -210,7 +212,14 @@ class Outline:
     @property
     def looks_up(self) -> bool:
         """Whether it finds its own names by text."""
-        return self._is("looks_up")
+        return self._is("looks_up") or bool(self._evaluated)
+
+    @property
+    def evaluated(self) -> set[str] | None:
+        """The attributes whose texts it evaluates: `eval(options.sizes)`; None where it finds names
+        by other texts, too.
+        """
+        return None if self._is("looks_up") else self._evaluated
 
     @property
     def finds(self) -> bool:
@@ -323,9 +332,10 @@ class Outline:
             for keyword in node.keywords:
                 self._expression(keyword.value, owner)
             return
-        self._expression(node.args, owner)
-        if node.returns is not None:
-            self._expression(node.returns, owner)
+        for part in (node.args, node.returns):
+            if part is not None:
+                # what is only named there is used by those alone that call the function
+                self._expression(part, owner if _calls(part) else name)
 
     def _use(
         self,
@@ -382,7 +392,9 @@ class Outline:
             self._found.add((text, is_whole))
         else:
             self._flags |= _SAID.get(name, _NOTHING)
-        if name in _LOOKUPS and type(node.func) is ast.Name:
+        if name == "eval" and len(node.args) == 1 and type(node.args[0]) is ast.Attribute:
+            self._evaluated.add(node.args[0].attr)
+        elif name in _LOOKUPS and type(node.func) is ast.Name:
             self._flags.add("looks_up")
         elif name == "vars" and not node.args:
             self._flags.add("looks_up")
@@ -570,8 +582,8 @@ def _decorator(node: ast.expr) -> str:
     return leaf(node.func if isinstance(node, ast.Call) else node)
 
 
-def _calls(statement: ast.stmt) -> bool:
-    return any(type(one) is ast.Call for one in nodes_in(statement))
+def _calls(node: ast.AST) -> bool:
+    return any(type(one) is ast.Call for one in nodes_in(node))
 
 
 def _asks_for_main(node: Any) -> bool:

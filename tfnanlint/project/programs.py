@@ -38,8 +38,10 @@ _LOOKING: Final[_Signs] = tuple(
 # What may bind names of modules and classes anew, and what may change where modules are found.
 _PATCHING: Final = re.compile(
     rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
-    rb"|\bvars\s*\(\s*\w"
+    rb"|\bvars\s*\(\s*(?:(?P<object>\w+)\s*\)|\w)"
 )
+# That a file imports a name: only `vars(module)` binds names of a module.
+_BOUND_BY_IMPORT: Final = rb"\bimport\b(?:[^\n(]*|\s*\([^)]*)\b%s\b"
 # What may assign an attribute by text, with the name if that is written there, or makes an object
 # of the class of another one, or one anew.
 _SETTING: Final = re.compile(
@@ -59,6 +61,11 @@ _STATED: Final = tuple(
     re.compile(word + rb"(?<!\w" + word + rb")[ \t]+([^\s(:\[]+)") for word in (b"class", b"def")
 )
 _MAIN: Final = re.compile(rb"^if\b[^\n]*\b__name__\b[^\n]*\b__main__\b", re.M)
+# An option of a command line, and the text that it has by itself, if that is one of numbers.
+_OPTION: Final = (
+    rb"add_argument\(\s*(?:['\"]-\w['\"]\s*,\s*)?['\"]--%s['\"]"
+    rb"(?:[^)'\"]*?default\s*=\s*(?P<numbers>(?P<quote>['\"])[\d\s\[\](),.eE+-]+(?P=quote)))?"
+)
 _PATHS: Final = re.compile(rb"\bsys\s*\.\s*(?:path|modules|meta_path)\b|\bimport_hooks?\b")
 
 _VARS: Final = re.compile(rb"(?<![\w.])vars\(")
@@ -301,18 +308,13 @@ class Program:
         return (
             self._patches_any
             and self.is_written(name)
-            or any(
-                stores.search(self.texts[one]) or _PATCHING.search(self.texts[one])
-                for one in holding
-            )
+            or any(stores.search(self.texts[one]) or _may_patch(self.texts[one]) for one in holding)
         )
 
     @property
     def _patches_any(self) -> bool:
         """Whether some file may bind names of modules by text that may stand elsewhere."""
-        return self._is(
-            "patches", lambda: any(_PATCHING.search(data) for data in self.texts.values())
-        )
+        return self._is("patches", lambda: any(map(_may_patch, self.texts.values())))
 
     def _folder(self, importer: str, level: int) -> _Words:
         """The folder that a relative import begins at."""
@@ -401,7 +403,20 @@ class Program:
 
     def _finds_names(self) -> bool:
         holds = any(b"__dict__" in data for data in self.texts.values())
-        return holds or any(self.outline(path).looks_up for path in self._with(_LOOKING))
+        return holds or any(self.looks_up_in(self.outline(path)) for path in self._with(_LOOKING))
+
+    def looks_up_in(self, outline: Outline) -> bool:
+        """Whether a file finds names by text, and not only numbers in the text of an option."""
+        evaluated = outline.evaluated
+        return evaluated is None or not all(map(self._is_option_of_numbers, evaluated))
+
+    def _is_option_of_numbers(self, name: str) -> bool:
+        """Whether an option of a name has a text of numbers where none is typed, wherever a file
+        states it: `parser.add_argument("--sizes", default="[64, 64]")`.
+        """
+        stated = re.compile(_OPTION % re.escape(_bytes_of(name)))
+        options = [one for path in self.holding(name) for one in stated.finditer(self.texts[path])]
+        return bool(options) and all(one["numbers"] is not None for one in options)
 
     @property
     def gets_attributes(self) -> bool:
@@ -450,6 +465,14 @@ def _stands(word: bytes, behind: re.Pattern[bytes], data: bytes) -> bool:
             return True
         place = data.find(word, end)
     return False
+
+
+def _may_patch(data: bytes) -> bool:
+    """Whether a text may bind names of modules and classes anew: not by `vars(options)`."""
+    return any(
+        place["object"] is None or re.search(_BOUND_BY_IMPORT % place["object"], data) is not None
+        for place in _PATCHING.finditer(data)
+    )
 
 
 def _bytes_of(word: str) -> bytes:

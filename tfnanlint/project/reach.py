@@ -15,6 +15,8 @@ from typing import Final
 from tfnanlint.conventions.files import holds_tests, is_put_away
 from tfnanlint.ops.frameworks import TRAINING_CALLS
 from tfnanlint.project.answers import NO, UNKNOWN, YES, Answer
+from tfnanlint.project.attributes import steps_kept
+from tfnanlint.project.branches import layout_of
 from tfnanlint.project.choices import Choices
 from tfnanlint.project.halts import Halts
 from tfnanlint.project.imports import Imports
@@ -83,15 +85,7 @@ class Reach:
         """Whether the program reads an attribute that the methods of a class assign."""
         self._begin()
         try:
-            is_read = (
-                owner not in self._own.definitions
-                or self._own.exports(owner)
-                or self._program.gets_attributes
-                or self._program.copies_attributes
-                or self._names.may_base_call(self._path, owner, name)
-                or any(self._reads(path, name) for path in self._program.holding(name))
-            )
-            if is_read or not self._is_in_program():
+            if not self._is_unread(owner, name) or not self._is_in_program():
                 return UNKNOWN, ""
         except (TooMany, RecursionError):
             return UNKNOWN, ""
@@ -106,10 +100,34 @@ class Reach:
         self._names.begin()
         self._signatures.begin()
 
-    def _reads(self, path: str, name: str) -> bool:
-        """Whether a file may load an attribute: also by text that it evaluates."""
+    def _is_unread(self, owner: str, name: str) -> bool:
+        """Whether no file loads an attribute that the methods of a class assign."""
+        return not (
+            owner not in self._own.definitions
+            or self._own.exports(owner)
+            or self._program.gets_attributes
+            or self._program.copies_attributes
+            or self._names.may_base_call(self._path, owner, name)
+            or any(self._reads(path, name, owner) for path in self._program.holding(name))
+        )
+
+    def _reads(self, path: str, name: str, owner: str) -> bool:
+        """Whether a file may load an attribute: also by text that it evaluates. The file of the
+        class may load it for a step of training that nothing runs.
+        """
         outline = self._names.outline(path)
-        return outline.looks_up or any(use.is_attribute for use in outline.uses(name))
+        return self._program.looks_up_in(outline) or any(
+            use.is_attribute and not (path == self._path and self._is_of_unread_step(use, owner))
+            for use in outline.uses(name)
+        )
+
+    def _is_of_unread_step(self, use: Use, owner: str) -> bool:
+        """Whether a method loads an attribute for a step of training that nothing runs."""
+        method = layout_of(self._own).functions.get(use.owner)
+        if method is None or use.owner.rpartition(".")[0] != owner:
+            return False
+        steps = steps_kept(method, use.node)
+        return bool(steps) and all(self._is_unread(owner, one) for one in steps)
 
     def _answer(self, name: str) -> Answer:
         if self._own.exports(name) or name and name not in self._own.definitions:
@@ -373,7 +391,7 @@ class Reach:
 
     def _may_be_found(self, path: str, definition: Definition) -> bool:
         """Whether code that does not load the name of a definition may have it all the same."""
-        if self._names.outline(path).looks_up or holds_tests(path):
+        if self._program.looks_up_in(self._names.outline(path)) or holds_tests(path):
             return True
         if self._names.is_method(path, definition):
             return self._may_get(definition.name)
@@ -412,7 +430,7 @@ class Reach:
         for module in modules:  # it grows on the way
             for importer in self._names.importers(module):
                 outline = self._names.outline(importer)
-                if outline.looks_up or self._names.hands_on(importer, module):
+                if self._program.looks_up_in(outline) or self._names.hands_on(importer, module):
                     return True
                 is_named = any([one.name == name for one in outline.imports])
                 if is_named and os.path.basename(importer) == INIT:

@@ -13,9 +13,10 @@ from typing import Final
 
 from tfnanlint.project.bindings import bindings_of
 from tfnanlint.project.names import Names
-from tfnanlint.project.outline_entries import Import
+from tfnanlint.project.outline_entries import Import, Use
 from tfnanlint.project.outlines import TOP
 from tfnanlint.project.programs import Program
+from tfnanlint.syntax.access_paths import leaf
 
 # Names that Python binds, in some version or another, or a shell in which files may be run.
 _ALWAYS: Final = frozenset(dir(builtins)) | frozenset(
@@ -103,14 +104,30 @@ class Unbound:
 
     def binds_by_text(self, path: str) -> bool:
         """Whether a file may bind its own names by text. `eval` and the `locals()` of a function
-        only look names up; `vars` may be the name of something else.
+        only look names up; `vars` may be the name of something else, and of an object that is no
+        module it holds attributes.
         """
         outline = self._names.outline(path)
+        modules = {one.bound for one in outline.imports}
         return (
-            any(outline.uses(word) and not self._count(path, word) for word in _BINDING)
+            any(
+                not self._count(path, word) and not all(_is_of_object(use, modules) for use in uses)
+                for word in _BINDING
+                if (uses := outline.uses(word))
+            )
             or any(use.is_attribute for word in _NAMESPACES for use in outline.uses(word))
             or any(use.owner == TOP for use in outline.uses("locals"))
         )
 
     def _count(self, path: str, name: str) -> int:
         return bindings_of(self._names.outline(path))[name]
+
+
+def _is_of_object(use: Use, modules: set[str]) -> bool:
+    """Whether `vars(options)` is asked for the attributes of an object, and not of a module."""
+    arguments = use.call.args if use.call is not None and leaf(use.call.func) == "vars" else []
+    return (
+        len(arguments) == 1
+        and isinstance(arguments[0], ast.Name)
+        and arguments[0].id not in modules
+    )

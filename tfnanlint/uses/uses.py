@@ -6,6 +6,7 @@ import ast
 import builtins
 import itertools
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Callable, Final
 
 from tfnanlint.conventions.files import holds_tests
@@ -17,6 +18,7 @@ from tfnanlint.conventions.roles import (
     takes_training_step,
 )
 from tfnanlint.ops.frameworks import FETCHES, PREDICT_METHODS, SINKS, SUMMARIES
+from tfnanlint.ops.steps import loss_of_step
 from tfnanlint.ops.traits import COMPARISON_NAMES, NAN_TEST_NAMES, ORDER_NAMES, VARIABLES
 from tfnanlint.program.flowgraph import Definition, FlowGraph, Use
 from tfnanlint.program.functions import Function
@@ -90,6 +92,29 @@ def _names_read(function: ast.AST) -> frozenset[str]:
     return frozenset(names)
 
 
+def _only_losses(tree: ast.AST) -> frozenset[str]:
+    """The names of a script that nothing reads but a step of training of TensorFlow 1 that is made
+    and never run: `step = optimizer.minimize(loss)`.
+    """
+    inner = nodes_in(tree)
+    read = Counter(
+        part.id for part in inner if type(part) is NAME and type(part.ctx) is ast.Load
+    ) + Counter(path_of(part.target) for part in inner if isinstance(part, ast.AugAssign))
+    if any(read[name] for name in (*LOOKUPS, "globals")):
+        return frozenset()
+    losses = Counter(
+        loss.id
+        for part in inner
+        if isinstance(part, ast.Assign) and all(_is_unread(one, read) for one in part.targets)
+        if type(loss := loss_of_step(part.value)) is NAME
+    )
+    return frozenset(name for name, count in losses.items() if read[name] == count)
+
+
+def _is_unread(target: ast.expr, read: Counter[Any]) -> bool:
+    return type(target) is NAME and not read[target.id]
+
+
 class Endings:
     """What the statements of a scope assign, and where that goes: found once, for the questions of
     every site in it.
@@ -103,6 +128,7 @@ class Endings:
         self._found_times: dict[ast.AST, int] | None = None
         self._found_calls: dict[str, int] | None = None
         self._names_read: frozenset[str] | None = None
+        self._found_only_losses: frozenset[str] | None = None
         self._scope = scope
         self._module = module
         self._rows: dict[int, list[tuple[str, ast.AST]]] = {}
@@ -255,6 +281,20 @@ class Endings:
         if self._names_read is None:
             self._names_read = _names_read(function)
         return self._names_read.isdisjoint((path, *LOOKUPS))
+
+    def is_only_loss(self, node: ast.AST) -> bool:
+        """Whether a script assigns an expression to a name that is read for nothing but a step of
+        training that is never run.
+        """
+        path, tree = self.assigned(node), self._scope.node
+        if path is None or not isinstance(tree, ast.Module):
+            return False
+        if self._found_only_losses is None:
+            self._found_only_losses = _only_losses(tree)
+        project = self._module.project
+        return path in self._found_only_losses and not (
+            project is not None and project.may_read(self._module.source.path, path)
+        )
 
     def only_into(self, node: ast.AST, calls: frozenset[str], returned: bool = False) -> bool:
         """Whether every way from an expression ends in a comparison, or in a call of one of
