@@ -1,6 +1,6 @@
 """Which branches a program never takes: those that depend on a parameter that is the same constant
-in every call, or on an attribute that `__init__` makes of one. What is not seen, and what people
-set in a script, decides nothing.
+in every call, on an attribute that `__init__` makes of one, or on a name that is set to constants
+alone. What is not seen decides nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ LOSS = (
     + "def loss(z, soft=False, kind='mean'):\n"
     + "    if {}:\n        return tf.math.log(tf.nn.softmax(z))\n    return z\n\n\n"
 )
-USER = "from losses import {}\n\n\ndef train(z, flag):\n    {}\n\n\n" + MAIN.format("train(1, 2)")
+USER = "from losses import {}\n\n\ndef train(z, flag):\n    {}\n\n\n" + MAIN.format(
+    "train(input(), input())"
+)
 IDLE = "only code that never runs uses `risky`: "
 LAYER = (
     HEAD
@@ -55,7 +57,14 @@ def why(folder, losses, name, body):
         ("soft or z is None", "loss(z)", ""),
         ("kind == 'mean'", "loss(z)", ""),
         ("z > 0", "loss(z)", ""),
-        ("kind in ('sum', 'max')", "loss(z, kind='min')", ""),
+        ("kind in ('sum', 'max')", "loss(z, kind='min')", "false"),
+        ("kind not in ['sum']", "loss(z, kind='sum')", "false"),
+        ("kind > 0", "loss(z, kind=0)", "false"),
+        ("kind <= 0", "loss(z, kind=0.5)", "false"),
+        ("kind in ('sum', 'max')", "loss(z, kind='max')", ""),
+        ("kind in soft", "loss(z)", ""),
+        ("kind in ('sum', soft and z)", "loss(z)", ""),
+        ("kind > 0", "loss(z)", ""),
         ("kind != [1, 1]", "loss(z, kind=(1, 1))", ""),
         ("kind is 0", "loss(z, kind=False)", ""),
         ("soft == 0", "loss(z)", ""),
@@ -208,7 +217,6 @@ BASE = "import gym\n\n\nclass Base(tf.keras.layers.Layer):\n    pass\n\n\n"
         ("tf.keras.layers.Layer", "Base"),
         ("class Layer", "@register\nclass Layer"),
         ("soft=False", "soft=tf"),
-        ("if self.soft", "if self.soft > 1"),
         ("self.soft", "self.trainable"),
     ],
 )
@@ -231,12 +239,12 @@ def test_a_class_that_names_itself_to_find_its_base(folder):
     assert why(folder, text, "Layer", "Layer()(z)") == ""
 
 
-def test_what_a_script_sets_is_changed_from_run_to_run(folder):
-    files = {
-        "losses.py": LOSS.format("kind == 'sum'"),
-        "train.py": "from losses import loss\n\n\nloss(1, kind='mean')\n",
-    }
-    assert reason(folder, "losses.py", files) == ""
+def test_what_a_script_passes(folder):
+    script = "from losses import loss\n\n\nloss(input(), kind={})\n"
+    files = {"losses.py": LOSS.format("kind == 'sum'"), "train.py": script.format("'mean'")}
+    assert reason(folder, "losses.py", files) == "in this program `kind == 'sum'` is always false"
+    for other in ("'sum'", "input()"):
+        assert reason(folder, "losses.py", files | {"train.py": script.format(other)}) == ""
 
 
 def test_a_function_that_is_called_in_such_a_branch_alone(folder):
@@ -247,9 +255,183 @@ def test_a_function_that_is_called_in_such_a_branch_alone(folder):
     assert why(folder, text, "loss", "loss(z, True)") == ""
 
 
-def test_a_name_of_the_file_is_not_known(folder):
-    text = "KIND = 'b'\n\n\n" + LOSS.format("KIND == 'a'")
+KINDS = {
+    "plain": "KIND = 'b'\n",
+    "annotated": "KIND: str = 'b'\n",
+    "unpacked": "RATE, KIND = 1, 'b'\n",
+    "twice": "KIND = 'b'\nif RATE:\n    KIND = 'c'\n",
+    "either": "KIND = 'b' if RATE else 'c'\n",
+    "another": "FIRST = 'b'\nKIND = FIRST\n",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_constant_of_the_file(folder, kind):
+    text = KINDS[kind] + "\n\n" + LOSS.format("KIND == 'a'")
+    said = "in this program `KIND == 'a'` is always false"
+    assert why(folder, text, "loss", "loss(z)") == said
+
+
+OPEN_KINDS = {
+    "the value": "KIND = 'a'\n",
+    "either": "KIND = 'b' if RATE else 'a'\n",
+    "read": "KIND = input()\n",
+    "changed": "KIND = 'b'\nKIND += 'a'\n",
+    "unpacked": "RATE, KIND = RATES\n",
+    "starred": "*KIND, RATE = 'b', 1\n",
+    "loop": "for KIND in 'ab':\n    pass\n",
+    "global": "KIND = 'b'\n\n\ndef set():\n    global KIND\n    KIND = 'a'\n",
+    "by text": "KIND = 'b'\nglobals().update(input())\n",
+    "function": "def KIND():\n    pass\n",
+    "imported": "from os import name as KIND\n",
+    "imported or not": "try:\n    from kinds import KIND\nexcept ImportError:\n    KIND = 'b'\n",
+    "of a class": "class Kinds:\n    KIND = 'b'\n",
+}
+
+
+@pytest.mark.parametrize("kind", OPEN_KINDS)
+def test_a_name_of_the_file_that_may_be_anything(folder, kind):
+    text = OPEN_KINDS[kind] + "\n\n" + LOSS.format("KIND == 'a'")
     assert why(folder, text, "loss", "loss(z)") == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "bound", "test", "is_said"),
+    [
+        ("KIND = 'b'", "from settings import KIND", "KIND", True),
+        ("KIND = 'b'", "from settings import KIND as MINE", "MINE", True),
+        ("KIND = 'b'", "from settings import *", "KIND", True),
+        ("KIND = 'b'", "import settings", "settings.KIND", True),
+        ("KIND = 'b'", "import settings as s", "s.KIND", True),
+        ("KIND = 'a'", "import settings as s", "s.KIND", False),
+        ("KIND = open('kind').read()", "from settings import *", "KIND", False),
+        ("KIND = 'b'", "import settings\nsettings = load()", "settings.KIND", False),
+        ("KIND = 'b'", "import settings\nsettings.KIND = 'a'", "settings.KIND", False),
+        ("KIND = 'b'", "import settings\nsetattr(settings, 'KIND', 'a')", "settings.KIND", False),
+        ("KIND = 'b'", "import settings\nvars(settings).update(new)", "settings.KIND", False),
+        ("KIND = 'b'", "import missing", "missing.KIND", False),
+        ("KIND = 'b'", "from missing import *", "KIND", False),
+        ("from settings import KIND", "from settings import KIND", "KIND", False),
+    ],
+)
+def test_a_setting_that_a_file_imports(folder, settings, bound, test, is_said):
+    put(folder, {"settings.py": settings + "\n"})
+    text = bound + "\n\n\n" + LOSS.format(f"{test} == 'a'")
+    said = f"in this program `{test} == 'a'` is always false" if is_said else ""
+    assert why(folder, text, "loss", "loss(z)") == said
+
+
+def test_a_parameter_hides_a_module_of_its_name(folder):
+    put(folder, {"settings.py": "KIND = 'b'\n"})
+    text = "import settings\n\n\n" + LOSS.format("settings.KIND == 'a'")
+    assert why(folder, text, "loss", "loss(z)") != ""
+    for binding in ("z, settings=1", "z, *settings", "z, **settings"):
+        hidden = text.replace("z, soft=False, kind='mean'", binding)
+        assert why(folder, hidden, "loss", "loss(z)") == ""
+
+
+LOCAL = (
+    HEAD
+    + "def loss(z, way=None):\n    {}\n"
+    + "    if kind == 'a':\n        return tf.math.log(tf.nn.softmax(z))\n    return z\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_said"),
+    [
+        ("kind = 'b'", True),
+        ("kind = 'b' if z else 'c'", True),
+        ("kind = way", True),
+        ("kind = way\n    kind = 'b'", True),
+        ("kind = z", False),
+        ("kind = 'b'\n    if z:\n        kind = 'a'", False),
+        ("for kind in 'ab':\n        pass", False),
+        ("kind = 'b'\n    kind += z", False),
+    ],
+)
+def test_a_name_that_a_function_assigns(folder, body, is_said):
+    said = "in this program `kind == 'a'` is always false" if is_said else ""
+    assert why(folder, LOCAL.format(body), "loss", "loss(z)") == said
+
+
+def test_a_parameter_that_is_set_where_it_is_missing(folder):
+    text = LOCAL.replace("way=None", "kind=None").format("if kind is None:\n        kind = 'b'")
+    assert why(folder, text, "loss", "loss(z)") == "in this program `kind == 'a'` is always false"
+    assert why(folder, text, "loss", "loss(z, 'a')") == ""
+
+
+INNER = (
+    HEAD
+    + "def build(z, flag):\n    def loss(z, kind='mean'):\n        if kind == 'sum':\n"
+    + "            return tf.math.log(tf.nn.softmax(z))\n        return z\n\n    return {}\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "is_said"),
+    [
+        ("loss(z)", True),
+        ("loss(z, 'max') + loss(z, kind='mean')", True),
+        ("loss(z, 'sum')", False),
+        ("loss(z, flag)", False),
+        ("loss", False),
+        ("[loss(z), loss]", False),
+    ],
+)
+def test_a_function_inside_of_another(folder, result, is_said):
+    put(folder, {"other.py": "def use(loss):\n    return loss(1, 'sum')\n"})
+    said = "in this program `kind == 'sum'` is always false" if is_said else ""
+    assert why(folder, INNER.format(result), "build", "build(z, flag)") == said
+
+
+@pytest.mark.parametrize("decorator", ["@tf.function", "@tf.function(jit_compile=True)"])
+def test_a_graph_of_a_function_takes_its_arguments(folder, decorator):
+    text = LOSS.format("soft").replace("def loss", decorator + "\ndef loss")
+    assert why(folder, text, "loss", "loss(z)") == "in this program `soft` is always false"
+    assert why(folder, text, "loss", "loss.get_concrete_function(z)") == ""
+
+
+STATIC = (
+    HEAD
+    + "class Losses:\n    @staticmethod\n    def loss(kind, z=1):\n        if kind == 'sum':\n"
+    + "            return tf.math.log(tf.nn.softmax(z))\n        return z\n\n\n"
+)
+
+
+@pytest.mark.parametrize(("call", "is_said"), [("('max', z)", True), ("('sum', z)", False)])
+def test_a_function_of_a_class_without_an_object(folder, call, is_said):
+    said = "in this program `kind == 'sum'` is always false" if is_said else ""
+    assert why(folder, STATIC, "Losses", f"Losses().loss{call}") == said
+
+
+HANDED = LOSS.replace("loss(z, ", "loss(y, z, ").format("soft")
+
+
+@pytest.mark.parametrize(
+    ("body", "is_said"),
+    [
+        ("z.compile('adam', loss=loss)", True),
+        ("z.compile('adam', loss)", True),
+        ("z.compile('adam', 'mse', [loss])", True),
+        ("z.compile(loss={'a': loss}, metrics=[[loss], 'acc'])", True),
+        ("z.compile(loss=loss); load_model(z, custom_objects={'loss': loss})", True),
+        ("z.compile(loss=loss); loss(z, z, soft=False)", True),
+        ("z.compile(loss=loss); loss(z, z, True)", False),
+        ("z.compile(loss=partial(loss, soft=True))", False),
+        ("z.compile(loss, 'mse')", False),
+        ("z.build(loss=loss)", False),
+        ("compile(z, loss)", False),
+    ],
+)
+def test_a_loss_that_keras_calls(folder, body, is_said):
+    said = "in this program `soft` is always false" if is_said else ""
+    assert why(folder, HANDED, "loss", body) == said
+
+
+def test_a_loss_gets_its_first_parameters_from_keras(folder):
+    text = HANDED.replace("y, z, soft=False", "y, soft=False, z=1")
+    assert why(folder, text, "loss", "z.compile(loss=loss)") == ""
 
 
 METHOD = (
@@ -302,7 +484,6 @@ def test_a_branch_on_a_parameter_of_a_method(folder, inside, more, is_said):
         ("", "match z:\n            case soft: pass"),
         ("", "def inner():\n            nonlocal soft\n            soft = True"),
         ("@register\n", ""),
-        ("@tf.function\n", ""),
     ],
 )
 def test_a_parameter_that_is_bound_anew_or_passed_by_others(folder, decorator, change):

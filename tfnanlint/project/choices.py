@@ -1,24 +1,33 @@
 """Choices: the branches that a program never takes, because they depend on a parameter that is the
-same constant in every call, or on an attribute that `__init__` makes of one.
+same constant in every call, on an attribute that `__init__` makes of one, or on a name that is set
+to constants alone, in a function or a module.
 
-Nothing is evaluated but constants, and parameters that a caller passes on. A parameter is known of
-a function that its file defines once, that has no decorator, that never binds the parameter anew,
-and that the program calls by its name alone, and in the functions inside of it; an attribute of a
-class that the program does nothing with but make objects. Names of the file and all other
-expressions are not known.
+Nothing is evaluated but constants, and what a caller passes on. A parameter is known of a function
+that its file defines once, and that the program calls by its name or hands to Keras, and in the
+functions inside of it; an attribute of a class that the program does nothing with but make objects.
 """
 
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, Final
 
-from tfnanlint.project.arguments import bound_by, defaults_of, is_spread, parameters
+from tfnanlint.ops.frameworks import GRAPH_DECORATORS
+from tfnanlint.project.arguments import (
+    bound_by,
+    defaults_of,
+    every_parameter,
+    is_spread,
+    parameters,
+)
+from tfnanlint.project.assignments import Assigned, Assignments
 from tfnanlint.project.attributes import INIT, Attributes, parameter_of
-from tfnanlint.project.bindings import is_bound
+from tfnanlint.project.bindings import inside, is_bound, values_bound
 from tfnanlint.project.branches import FUNCTIONS, Branch, Layout, layout_of
+from tfnanlint.project.handed import handed_in, keeps_default
 from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP
@@ -28,7 +37,20 @@ from tfnanlint.syntax.access_paths import leaf
 _MAX_WRITTEN: Final = 40  # characters of a condition in a reason
 _CONSTANTS: Final = (type(None), bool, int, float, str)
 _MAKERS: Final = frozenset(("__new__", "__init_subclass__", "__setattr__", "__getattribute__"))
+_STATIC: Final = "staticmethod"
+# Decorators that leave the values of arguments alone.
+_PLAIN_DECORATORS: Final = GRAPH_DECORATORS | {_STATIC}
 _EITHER: Final = frozenset((True, False))
+_COMPARED: Final[dict[type, Callable[[Any, Any], bool]]] = {
+    ast.Is: operator.eq,
+    ast.IsNot: operator.ne,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 
 Value = tuple[type, Any]  # a constant, with its type: 0 is not False
 Values = frozenset[Value]
@@ -51,8 +73,10 @@ class Choices:
     ):
         self._names = names
         self._attributes = Attributes(program, names)
+        self._assignments = Assignments(program, names)
         self._is_called_unseen = is_called_unseen
         self._reasons: dict[Branch, str] = {}  # those of the branches around each, too
+        self._handed: dict[str, set[ast.AST]] = {}  # by the path of a file
         self._parameters: dict[tuple[str, str, str], Values | None] = {}
 
     def never(self, path: str, row: int, column: int = 0) -> str:
@@ -117,17 +141,35 @@ class Choices:
     def _comparison(self, test: ast.Compare, place: Node) -> frozenset[bool]:
         if len(test.ops) > 1:
             raise _Unknown
-        operator, right = test.ops[0], test.comparators[0]
-        if isinstance(operator, (ast.Is, ast.IsNot)):
+        kind, right = type(test.ops[0]), test.comparators[0]
+        if kind in (ast.In, ast.NotIn):
+            return self._membership(test, place)
+        if kind in (ast.Is, ast.IsNot):
             if not isinstance(right, ast.Constant) or right.value is not None:
                 raise _Unknown
-        elif not isinstance(operator, (ast.Eq, ast.NotEq)):
-            raise _Unknown
-        negated = isinstance(operator, (ast.IsNot, ast.NotEq))
+        compare = _COMPARED[kind]
         pairs = product(self._values(test.left, place), self._values(right, place))
-        return frozenset((first[1] == second[1]) is not negated for first, second in pairs)
+        try:
+            return frozenset(compare(first[1], second[1]) for first, second in pairs)
+        except TypeError as error:
+            raise _Unknown from error
+
+    def _membership(self, test: ast.Compare, place: Node) -> frozenset[bool]:
+        """What `kind in ("sum", "mean")` comes to."""
+        options = test.comparators[0]
+        if not isinstance(options, (ast.Tuple, ast.List, ast.Set)) or not options.elts:
+            raise _Unknown
+        negated = isinstance(test.ops[0], ast.NotIn)
+        values = self._values(test.left, place)
+        listed = [self._values(option, place) for option in options.elts]
+        if any(len(option) != 1 for option in listed):
+            raise _Unknown
+        plain = [value for option in listed for _, value in option]
+        return frozenset((value in plain) is not negated for _, value in values)
 
     def _values(self, node: ast.expr, place: Node) -> Values:
+        if isinstance(node, ast.IfExp):
+            return self._values(node.body, place) | self._values(node.orelse, place)
         if not isinstance(node, (ast.Name, ast.Attribute)):
             return frozenset((_constant(node),))
         key = *place, ast.unparse(node)
@@ -148,27 +190,69 @@ class Choices:
         """What calls pass for what a function loads."""
         if isinstance(node, ast.Name):
             return self._received(place, node.id)
+        if self._is_of_module(node.value, place):
+            root: Any = node.value
+            return self._joined_values(self._assignments.of_attribute(place[0], root.id, node.attr))
         return self._kept(place, node)
 
-    def _received(self, place: Node, parameter: str) -> Values:
-        """What the calls of a function pass for a parameter."""
+    def _is_of_module(self, node: ast.expr, place: Node) -> bool:
+        """Whether an expression is a name that a file imports, and no other one."""
+        if not isinstance(node, ast.Name):
+            return False
         path, name = place
-        node = self._layout(path).functions.get(name)
+        while name != TOP:
+            function = self._layout(path).functions.get(name)
+            if function is None or node.id in every_parameter(function.args):
+                return False
+            if is_bound(function, node.id):
+                return False
+            name = self._names.function_around(path, name)
+        return any(one.bound == node.id for one in self._names.outline(path).imports)
+
+    def _received(self, place: Node, name: str) -> Values:
+        """What a name may be in a function: what calls pass for a parameter, and what assignments
+        bind it to.
+        """
+        path, function = place
+        node = self._layout(path).functions.get(function)
         definition = self._names.definition(place)
+        if function == TOP:
+            return self._joined_values(self._assignments.of_name(path, name))
         if node is None or definition is None:
             raise _Unknown
-        if is_bound(node, parameter):
+        assigned = values_bound(inside(node), name)
+        if assigned is None:
             raise _Unknown
-        is_method = self._names.is_method(path, definition)
-        if parameter not in parameters(node.args)[is_method:]:
-            outer = self._names.function_around(path, name)  # of which this is a closure
-            return self._received((path, outer), parameter)
+        values = {value for one in assigned for value in self._values(one, place)}
+        if name in parameters(node.args)[self._takes_object(path, definition, node) :]:
+            values |= self._called_with(place, definition, node, name)
+        elif name in every_parameter(node.args):
+            raise _Unknown
+        elif not assigned:
+            outer = self._names.function_around(path, function)  # of which this is a closure
+            return self._received((path, outer), name)
+        return frozenset(values)
+
+    def _joined_values(self, assigned: list[Assigned]) -> Values:
+        if not assigned:
+            raise _Unknown
+        return frozenset(
+            value for path, one in assigned for value in self._values(one, (path, TOP))
+        )
+
+    def _called_with(
+        self, place: Node, definition: Definition, node: Any, parameter: str
+    ) -> Values:
+        """What the calls of a function pass for a parameter."""
+        path = place[0]
         if not self._is_seen(path, definition, node):
             raise _Unknown
-        skips = (1, 0) if is_method else (0,)
+        skips = (1, 0) if self._takes_object(path, definition, node) else (0,)
+        is_inner = definition.parent != TOP and not self._names.is_method(path, definition)
         values = {
             value
             for file, use in self._names.uses_of(place, definition)
+            if not is_inner or file == path
             for value in self._passed(file, use, node, parameter, skips)
         }
         if not values:
@@ -223,6 +307,11 @@ class Choices:
         an attribute of a class does: each way counts that the signature allows.
         """
         call = use.call
+        if call is None and use.node in self._handed_in(path):
+            if not keeps_default(node, parameter, skips[0]):
+                raise _Unknown
+            yield self._default(node, parameter)
+            return
         if call is None or is_spread(call) or self._names.outline(path).is_words:
             raise _Unknown
         fitting = [
@@ -234,25 +323,38 @@ class Choices:
             raise _Unknown
         for passed in fitting:
             if parameter not in passed:
-                yield _constant(defaults_of(node.args)[parameter])
-            elif use.owner == TOP:
-                raise _Unknown  # a script, which people change from run to run
+                yield self._default(node, parameter)
             else:
                 yield from self._values(passed[parameter], (path, use.owner))
+
+    def _default(self, node: Any, parameter: str) -> Value:
+        default = defaults_of(node.args).get(parameter)
+        if default is None:
+            raise _Unknown
+        return _constant(default)
+
+    def _handed_in(self, path: str) -> set[ast.AST]:
+        if path not in self._handed:
+            self._handed[path] = handed_in(self._names.outline(path))
+        return self._handed[path]
 
     def _is_seen(self, path: str, definition: Definition, node: Any) -> bool:
         """Whether all calls of a function are those that load its name."""
         is_method = self._names.is_method(path, definition)
-        if node.decorator_list or not is_method and definition.parent != TOP:
+        if not _PLAIN_DECORATORS.issuperset(_called(one) for one in node.decorator_list):
             return False
-        files = self._names.holding(definition.name)
         if self._layout(path).defined[definition.name] != 1:
             return False
-        if any(self._names.outline(one).is_words for one in files):
+        if any(self._names.outline(one).is_words for one in self._names.holding(definition.name)):
             return False
         if is_method and not self._is_childless(path, definition.parent):
             return False
         return not self._is_called_unseen(path, definition)
+
+    def _takes_object(self, path: str, definition: Definition, node: Any) -> bool:
+        """Whether the first parameter of a function is the object that it is called of."""
+        is_static = any(leaf(one) == _STATIC for one in node.decorator_list)
+        return self._names.is_method(path, definition) and not is_static
 
     def _is_childless(self, path: str, name: str) -> bool:
         """Whether other code only makes objects of a class, so that nothing inherits from it."""
@@ -277,6 +379,10 @@ def _named_in_super(cls: ast.ClassDef) -> set[ast.expr]:
         for node in ast.walk(cls)
         if isinstance(node, ast.Call) and node.args and leaf(node.func) == "super"
     }
+
+
+def _called(decorator: ast.expr) -> str:
+    return leaf(decorator.func if isinstance(decorator, ast.Call) else decorator)
 
 
 def _written(test: ast.expr) -> str:

@@ -307,6 +307,25 @@ class Program:
             )
         )
 
+    def may_set(self, path: str, name: str) -> bool:
+        """Whether some file may set a name of a module from outside, or by text."""
+        key = f"sets {stem_of(path)}.{name}"
+        return self._is(key, lambda: self._sets(stem_of(path), name))
+
+    def _sets(self, stem: str, name: str) -> bool:
+        plain = re.escape(_bytes_of(name))
+        stores = re.compile(rb"\.\s*%s\b\s*(?:=(?!=)|[-+*/%%|&^@<>]{1,2}=)" % plain)
+        option = re.compile(rb"--%s\b" % plain.replace(b"_", b"[-_]"))
+        holding = self.holding(name)
+        if any(stores.search(self.texts[one]) for one in holding):
+            return True
+        if self._patches_any and (
+            self.is_written(name) or any(option.search(data) for data in self.texts.values())
+        ):
+            return True
+        holding = [*dict.fromkeys([*holding, *self.holding(stem)])]
+        return any(_PATCHING.search(self.texts[one]) for one in holding)
+
     @property
     def _patches_any(self) -> bool:
         """Whether some file may bind names of modules by text that may stand elsewhere."""
