@@ -71,6 +71,7 @@ class Choices:
         names: Names,
         is_called_unseen: Callable[[str, Definition], bool],
     ):
+        self._program = program
         self._names = names
         self._attributes = Attributes(program, names)
         self._assignments = Assignments(program, names)
@@ -236,15 +237,26 @@ class Choices:
     def _joined_values(self, assigned: list[Assigned]) -> Values:
         if not assigned:
             raise _Unknown
-        return frozenset(
-            value for path, one in assigned for value in self._values(one, (path, TOP))
-        )
+        return frozenset(value for path, one in assigned for value in self._at_top(one, path))
+
+    def _at_top(self, node: ast.expr, path: str) -> Values:
+        """What an expression outside of definitions may be. A text that stands in a script names
+        one of the ways that the program offers, which people change from run to run.
+        """
+        values = self._values(node, (path, TOP))
+        if self._names.outline(path).is_script and any(kind is str for kind, _ in values):
+            raise _Unknown
+        return values
 
     def _called_with(
         self, place: Node, definition: Definition, node: Any, parameter: str
     ) -> Values:
         """What the calls of a function pass for a parameter."""
         path = place[0]
+        if definition.name == INIT and self._names.is_method(path, definition):
+            if self._program.sets_attribute(INIT) or node.decorator_list:
+                raise _Unknown
+            return self._constructed((path, definition.parent), parameter)
         if not self._is_seen(path, definition, node):
             raise _Unknown
         skips = (1, 0) if self._takes_object(path, definition, node) else (0,)
@@ -264,8 +276,18 @@ class Choices:
         path, function = place
         owner, parameter = parameter_of(node, function, self._layout(path))
         cls = path, owner
+        if not parameter:
+            raise _Unknown
+        values = self._constructed(cls, parameter)
+        if not self._attributes.is_parameter(cls, node.attr):
+            raise _Unknown
+        return values
+
+    def _constructed(self, cls: Node, parameter: str) -> Values:
+        """What calls of a class pass for a parameter of its `__init__`."""
+        path, owner = cls
         definition = self._names.definition(cls)
-        if not parameter or definition is None or not self._is_made_here(cls, definition):
+        if definition is None or not self._is_made_here(cls, definition):
             raise _Unknown
         init = self._layout(path).functions[f"{owner}.{INIT}"]
         values = {
@@ -274,7 +296,7 @@ class Choices:
             if use.call is not None
             for value in self._passed(file, use, init, parameter, (1,))
         }
-        if not values or not self._attributes.is_parameter(cls, node.attr):
+        if not values:
             raise _Unknown
         return frozenset(values)
 
@@ -324,6 +346,8 @@ class Choices:
         for passed in fitting:
             if parameter not in passed:
                 yield self._default(node, parameter)
+            elif use.owner == TOP:
+                yield from self._at_top(passed[parameter], path)
             else:
                 yield from self._values(passed[parameter], (path, use.owner))
 
@@ -347,6 +371,8 @@ class Choices:
             return False
         if any(self._names.outline(one).is_words for one in self._names.holding(definition.name)):
             return False
+        if not is_method and definition.parent != TOP:
+            return not self._names.outline(path).looks_up  # no other file has its name
         if is_method and not self._is_childless(path, definition.parent):
             return False
         return not self._is_called_unseen(path, definition)
