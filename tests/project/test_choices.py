@@ -640,3 +640,98 @@ def test_a_file_that_python_does_not_run(folder):
     text = LOSS.format("z > 0") + "x = dict(a=1, a=2)\n"
     expected = "Python does not run this file: keyword argument repeated: a"
     assert reason(folder, "losses.py", {"losses.py": text}) == expected
+
+
+RECORD = "from easydict import EasyDict\n\nflags = EasyDict()\nflags.loss = EasyDict()\n"
+SOFT = "in this program `flags.loss.soft` is always false"
+
+
+@pytest.mark.parametrize(
+    ("stores", "more", "is_said"),
+    [
+        ("flags.loss.soft = False", "", True),
+        ("flags.loss.soft = False\nflags.loss.soft = None", "", True),
+        ("flags.loss.soft = False\nprint(flags.loss['soft '])", "", True),
+        ("flags.loss.soft = False", "net(flags.loss.width)", True),
+        ("flags.loss.soft = True", "", False),
+        ("", "", False),
+        ("flags.loss.soft = False", "flags.loss.soft = z", False),
+        ("flags.loss.soft = False", "z.soft = True", False),
+        ("flags.loss.soft = False", "z.soft += 1", False),
+        ("flags.loss.soft = False", "z.soft, z = z", False),
+        ("flags.loss.soft = False", "flags.loss['soft'] = True", False),
+        ("flags.loss.soft = False", "dict(soft=True)", False),
+        ("flags.loss.soft = False", "z.add_argument('--soft')", False),
+        ("flags.loss.soft = False", "flags.loss[z] = True", False),
+        ("flags.loss.soft = False", "flags.loss.update(z)", False),
+        ("flags.loss.soft = False", "flags.merge_from_file(z)", False),
+        ("flags.loss.soft = False", "merge_settings(z, flags)", False),
+        ("flags.loss.soft = False", "setattr(flags.loss, z, True)", False),
+    ],
+)
+def test_an_attribute_of_an_object_of_settings(folder, stores, more, is_said):
+    put(folder, {"settings.py": RECORD + stores + "\n"})
+    text = "from settings import flags\n\n\n" + LOSS.format("flags.loss.soft")
+    text += f"def change(z):\n    {more or 'pass'}\n"
+    assert why(folder, text, "loss", "loss(z)") == (SOFT if is_said else "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("flags = EasyDict()", "flags = EasyDict(load())"),
+        ("flags = EasyDict()", "flags = EasyDict(a=1)"),
+        ("flags = EasyDict()", "flags = EasyDict"),
+        ("flags = EasyDict()", "flags = make()"),
+    ],
+)
+def test_an_object_of_settings_that_is_made_of_others(folder, old, new):
+    put(folder, {"settings.py": RECORD.replace(old, new) + "flags.loss.soft = False\n"})
+    text = "from settings import flags\n\n\n" + LOSS.format("flags.loss.soft")
+    assert why(folder, text, "loss", "loss(z)") == ""
+
+
+CLASS = "class Config:\n    soft = False\n    width = 3\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "bound", "test", "is_said"),
+    [
+        (CLASS, "from settings import Config", "Config.soft", True),
+        (CLASS + "config = Config()\n", "from settings import config", "config.soft", True),
+        (CLASS, "from settings import Config\n\nconfig = Config()", "config.soft", True),
+        (CLASS.replace("(", "(object"), "from settings import Config", "Config.soft", True),
+        (CLASS.replace("False", "True"), "from settings import Config", "Config.soft", False),
+        (CLASS.replace("False", "input()"), "from settings import Config", "Config.soft", False),
+        (CLASS, "from settings import Config\n\nConfig.soft = True", "Config.soft", False),
+        (CLASS, "from settings import Config\n\nconfig = Config(1)", "config.soft", False),
+        (CLASS, "from settings import Config\n\nConfig = load()", "Config.soft", False),
+        ("@register\n" + CLASS, "from settings import Config", "Config.soft", False),
+        (CLASS.replace("fig:", "fig(Base):"), "from settings import Config", "Config.soft", False),
+        (CLASS + "class Other(Config):\n    soft = True\n", "import settings", "settings.z", False),
+        (
+            CLASS + "class Other(Config):\n    soft = True\n",
+            "from settings import Config",
+            "Config.soft",
+            False,
+        ),
+        (
+            CLASS.replace("3\n", "3\n\n    def soft(self):\n        pass\n"),
+            "from settings import Config",
+            "Config.soft",
+            False,
+        ),
+    ],
+)
+def test_a_name_of_a_class_of_settings(folder, settings, bound, test, is_said):
+    put(folder, {"settings.py": settings})
+    text = bound + "\n\n\n" + LOSS.format(test)
+    said = f"in this program `{test}` is always false" if is_said else ""
+    assert why(folder, text, "loss", "loss(z)") == said
+
+
+def test_a_parameter_hides_an_object_of_settings(folder):
+    put(folder, {"settings.py": CLASS})
+    text = "from settings import Config\n\n\n" + LOSS.format("Config.soft")
+    text = text.replace("z, soft=False, kind='mean'", "z, Config=None")
+    assert why(folder, text, "loss", "loss(z)") == ""

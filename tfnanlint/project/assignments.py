@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 
-from tfnanlint.project.bindings import bound_at, module_nodes, values_bound
+from tfnanlint.project.bindings import bound_at, outside_definitions, values_bound
 from tfnanlint.project.names import Names
 from tfnanlint.project.outline_entries import Import
 from tfnanlint.project.outlines import Outline
@@ -47,7 +47,7 @@ class Assignments:
         imports = [one for one in outline.imports if one.bound == name]
         if imports:
             return self._imported(path, imports) if _is_only_imported(outline, name) else []
-        values = values_bound(module_nodes(outline.tree), name)
+        values = values_bound(outside_definitions(outline.tree.body), name)
         if values is None or self._program.may_set(path, name):
             return []
         if values:
@@ -87,7 +87,7 @@ def _is_only_imported(outline: Outline, name: str) -> bool:
     """Whether nothing but import statements binds a name outside of definitions."""
     return not _is_global(outline, name) and not any(
         name in bound_at(node)
-        for node in module_nodes(outline.tree)
+        for node in outside_definitions(outline.tree.body)
         if not isinstance(node, ast.alias)
     )
 

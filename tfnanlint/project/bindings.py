@@ -50,9 +50,9 @@ def _targets(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.
                 yield from _targets(inner, part)
 
 
-def module_nodes(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes of a file outside of the bodies of definitions."""
-    waiting: list[ast.AST] = [*tree.body]
+def outside_definitions(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of a file, or of the body of a class, outside of the definitions in it."""
+    waiting: list[ast.AST] = [*body]
     for node in waiting:  # it grows on the way
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):

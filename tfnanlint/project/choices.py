@@ -32,6 +32,7 @@ from tfnanlint.project.names import Names, Node, TooMany
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP
 from tfnanlint.project.programs import Program
+from tfnanlint.project.records import Records, root_of
 from tfnanlint.syntax.access_paths import leaf
 
 _MAX_WRITTEN: Final = 40  # characters of a condition in a reason
@@ -75,6 +76,7 @@ class Choices:
         self._names = names
         self._attributes = Attributes(program, names)
         self._assignments = Assignments(program, names)
+        self._records = Records(program, names, self._assignments)
         self._is_called_unseen = is_called_unseen
         self._reasons: dict[Branch, str] = {}  # those of the branches around each, too
         self._handed: dict[str, set[ast.AST]] = {}  # by the path of a file
@@ -191,24 +193,25 @@ class Choices:
         """What calls pass for what a function loads."""
         if isinstance(node, ast.Name):
             return self._received(place, node.id)
-        if self._is_of_module(node.value, place):
-            root: Any = node.value
-            return self._joined_values(self._assignments.of_attribute(place[0], root.id, node.attr))
-        return self._kept(place, node)
+        path, root = place[0], root_of(node)
+        if not root or not self._is_free(root, place):
+            return self._kept(place, node)
+        assigned = self._records.of_attribute(path, root, node)
+        if not assigned and isinstance(node.value, ast.Name):
+            assigned = self._assignments.of_attribute(path, root, node.attr)
+        return self._joined_values(assigned)
 
-    def _is_of_module(self, node: ast.expr, place: Node) -> bool:
-        """Whether an expression is a name that a file imports, and no other one."""
-        if not isinstance(node, ast.Name):
-            return False
-        path, name = place
-        while name != TOP:
-            function = self._layout(path).functions.get(name)
-            if function is None or node.id in every_parameter(function.args):
+    def _is_free(self, name: str, place: Node) -> bool:
+        """Whether a name is that of a module: no function around a place binds it."""
+        path, owner = place
+        while owner != TOP:
+            function = self._layout(path).functions.get(owner)
+            if function is None or name in every_parameter(function.args):
                 return False
-            if is_bound(function, node.id):
+            if is_bound(function, name):
                 return False
-            name = self._names.function_around(path, name)
-        return any(one.bound == node.id for one in self._names.outline(path).imports)
+            owner = self._names.function_around(path, owner)
+        return True
 
     def _received(self, place: Node, name: str) -> Values:
         """What a name may be in a function: what calls pass for a parameter, and what assignments
