@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from tfnanlint.project.assignments import Assigned, Assignments
-from tfnanlint.project.bindings import outside_definitions, values_bound
+from tfnanlint.project.bindings import bound_at, outside_definitions, values_bound
 from tfnanlint.project.branches import layout_of
 from tfnanlint.project.names import INERT, Names
 from tfnanlint.project.programs import Program
@@ -61,8 +61,11 @@ class Records:
 
     def _class_of(self, path: str, name: str) -> tuple[str, list[ast.stmt]] | None:
         """The file and the body of a class that a name of a module means."""
-        layout = layout_of(self._names.outline(path))
-        imports = [one for one in self._names.outline(path).imports if one.bound == name]
+        outline = self._names.outline(path)
+        layout = layout_of(outline)
+        if sum(name in bound_at(node) for node in outside_definitions(outline.tree.body)) != 1:
+            return None
+        imports = [one for one in outline.imports if one.bound == name]
         if name not in layout.classes and len(imports) == 1 and imports[0].name:
             modules = self._program.modules(path, imports[0], imports[0].words)
             return self._class_of(modules[0], imports[0].name) if len(modules) == 1 else None
