@@ -735,3 +735,51 @@ def test_a_parameter_hides_an_object_of_settings(folder):
     text = "from settings import Config\n\n\n" + LOSS.format("Config.soft")
     text = text.replace("z, soft=False, kind='mean'", "z, Config=None")
     assert why(folder, text, "loss", "loss(z)") == ""
+
+
+OPTION = "import argparse\n\nparser = argparse.ArgumentParser()\n{}\nargs = parser.parse_args()\n"
+WAYS = "parser.add_argument('--way', default='mean', choices=['mean', 'max'])"
+
+
+@pytest.mark.parametrize(
+    ("option", "test", "is_said"),
+    [
+        (WAYS, "args.way == 'sum'", True),
+        (WAYS.replace("'mean', choices", "None, choices"), "args.way == 'sum'", True),
+        (WAYS.replace("default='mean', ", ""), "args.way == 'sum'", True),
+        (WAYS.replace("'--way'", "'-w', '--the-way', dest='way'"), "args.way == 'sum'", True),
+        (WAYS.replace("--way", "way"), "args.way == 'sum'", True),
+        (WAYS + "\nprint(vars(z))", "args.way == 'sum'", True),
+        (WAYS, "args.way == 'max'", False),
+        (WAYS.replace("default='mean'", "default='sum'"), "args.way == 'sum'", False),
+        (WAYS.replace("['mean', 'max']", "ways"), "args.way == 'sum'", False),
+        (WAYS.replace(", choices=['mean', 'max']", ""), "args.way == 'sum'", False),
+        (WAYS.replace("'mean',", "'mean', nargs='*',"), "args.way == 'sum'", False),
+        (WAYS, "args.other == 'sum'", False),
+        (WAYS, "args.way.upper() == 'sum'", False),
+        (WAYS + "\nparser.set_defaults(way='sum')", "args.way == 'sum'", False),
+        (WAYS + "\n" + WAYS.replace("'max'", "'sum'"), "args.way == 'sum'", False),
+    ],
+)
+def test_an_option_with_choices(folder, option, test, is_said):
+    put(folder, {"options.py": OPTION.format(option)})
+    text = "from options import args\n\n\n" + LOSS.format(test)
+    said = f"in this program `{test}` is always false" if is_said else ""
+    assert why(folder, text, "loss", "loss(z)") == said
+
+
+@pytest.mark.parametrize(
+    "change", ["args.way = z", "setattr(args, z, 'sum')", "vars(args)[z] = 1", "z = vars(args)"]
+)
+def test_an_option_that_is_set_anew(folder, change):
+    put(folder, {"options.py": OPTION.format(WAYS)})
+    text = "from options import args\n\n\n" + LOSS.format("args.way == 'sum'")
+    assert why(folder, text, "loss", f"args = z; {change}; loss(z)") == ""
+
+
+def test_a_default_that_is_an_option(folder):
+    put(folder, {"options.py": OPTION.format(WAYS)})
+    text = "from options import args\n\n\n" + LOSS.format("kind == 'sum'")
+    said = "in this program `kind == 'sum'` is always false"
+    assert why(folder, text.replace("'mean'", "args.way"), "loss", "loss(z)") == said
+    assert why(folder, text.replace("'mean'", "args.size"), "loss", "loss(z)") == ""

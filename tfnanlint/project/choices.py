@@ -29,6 +29,7 @@ from tfnanlint.project.bindings import inside, is_bound, values_bound
 from tfnanlint.project.branches import FUNCTIONS, Branch, Layout, layout_of
 from tfnanlint.project.handed import handed_in, keeps_default
 from tfnanlint.project.names import Names, Node, TooMany
+from tfnanlint.project.options import Options
 from tfnanlint.project.outline_entries import Definition, Use
 from tfnanlint.project.outlines import TOP
 from tfnanlint.project.programs import Program
@@ -76,6 +77,7 @@ class Choices:
         self._names = names
         self._attributes = Attributes(program, names)
         self._assignments = Assignments(program, names)
+        self._options = Options(program, names, self._assignments)
         self._records = Records(program, names, self._assignments)
         self._is_called_unseen = is_called_unseen
         self._reasons: dict[Branch, str] = {}  # those of the branches around each, too
@@ -196,6 +198,10 @@ class Choices:
         path, root = place[0], root_of(node)
         if not root or not self._is_free(root, place):
             return self._kept(place, node)
+        if isinstance(node.value, ast.Name):
+            offered = self._options.of_attribute(path, root, node.attr)
+            if offered:
+                return frozenset(_constant(one) for _, one in offered)
         assigned = self._records.of_attribute(path, root, node)
         if not assigned and isinstance(node.value, ast.Name):
             assigned = self._assignments.of_attribute(path, root, node.attr)
@@ -247,8 +253,10 @@ class Choices:
         one of the ways that the program offers, which people change from run to run.
         """
         values = self._values(node, (path, TOP))
-        if self._names.outline(path).is_script and any(kind is str for kind, _ in values):
-            raise _Unknown
+        is_written = not isinstance(node, (ast.Name, ast.Attribute))
+        if is_written and self._names.outline(path).is_script:
+            if any(kind is str for kind, _ in values):
+                raise _Unknown
         return values
 
     def _called_with(
@@ -268,7 +276,7 @@ class Choices:
             value
             for file, use in self._names.uses_of(place, definition)
             if not is_inner or file == path
-            for value in self._passed(file, use, node, parameter, skips)
+            for value in self._passed(file, use, place, parameter, skips)
         }
         if not values:
             raise _Unknown
@@ -292,7 +300,7 @@ class Choices:
         definition = self._names.definition(cls)
         if definition is None or not self._is_made_here(cls, definition):
             raise _Unknown
-        init = self._layout(path).functions[f"{owner}.{INIT}"]
+        init = path, f"{owner}.{INIT}"
         values = {
             value
             for file, use in self._names.uses_of(cls, definition)
@@ -326,16 +334,16 @@ class Choices:
         )
 
     def _passed(
-        self, path: str, use: Use, node: Any, parameter: str, skips: tuple[int, ...]
+        self, path: str, use: Use, home: Node, parameter: str, skips: tuple[int, ...]
     ) -> Iterator[Value]:
         """What a call passes for a parameter. The call of a method may pass its object, as that of
         an attribute of a class does: each way counts that the signature allows.
         """
-        call = use.call
+        call, node = use.call, self._layout(home[0]).functions[home[1]]
         if call is None and use.node in self._handed_in(path):
             if not keeps_default(node, parameter, skips[0]):
                 raise _Unknown
-            yield self._default(node, parameter)
+            yield from self._default(home, node, parameter)
             return
         if call is None or is_spread(call) or self._names.outline(path).is_words:
             raise _Unknown
@@ -348,17 +356,18 @@ class Choices:
             raise _Unknown
         for passed in fitting:
             if parameter not in passed:
-                yield self._default(node, parameter)
+                yield from self._default(home, node, parameter)
             elif use.owner == TOP:
                 yield from self._at_top(passed[parameter], path)
             else:
                 yield from self._values(passed[parameter], (path, use.owner))
 
-    def _default(self, node: Any, parameter: str) -> Value:
+    def _default(self, home: Node, node: Any, parameter: str) -> Values:
         default = defaults_of(node.args).get(parameter)
         if default is None:
             raise _Unknown
-        return _constant(default)
+        path, name = home
+        return self._values(default, (path, self._names.function_around(path, name)))
 
     def _handed_in(self, path: str) -> set[ast.AST]:
         if path not in self._handed:

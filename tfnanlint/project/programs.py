@@ -40,6 +40,11 @@ _PATCHING: Final = re.compile(
     rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
     rb"|\bvars\s*\(\s*\w"
 )
+# What may set names of modules, or options, by text: `vars` alone only reads them.
+_REBINDING: Final = re.compile(
+    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
+    rb"|=\s*vars\s*\(\s*\w|\bvars\s*\([^()]*\)\s*(?:\.\s*(?:update|setdefault)\b|\[[^\]\n]*\]\s*=(?!=))"
+)
 # What may assign an attribute by text, with the name if that is written there, or makes an object
 # of the class of another one, or one anew.
 _SETTING: Final = re.compile(
@@ -319,12 +324,19 @@ class Program:
         holding = self.holding(name)
         if any(stores.search(self.texts[one]) for one in holding):
             return True
-        if self._patches_any and (
+        if self.rebinds_any and (
             self.is_written(name) or any(option.search(data) for data in self.texts.values())
         ):
             return True
         holding = [*dict.fromkeys([*holding, *self.holding(stem)])]
-        return any(_PATCHING.search(self.texts[one]) for one in holding)
+        return any(_REBINDING.search(self.texts[one]) for one in holding)
+
+    @property
+    def rebinds_any(self) -> bool:
+        """Whether some file may set names of modules, or options, by text."""
+        return self._is(
+            "rebinds", lambda: any(_REBINDING.search(data) for data in self.texts.values())
+        )
 
     @property
     def _patches_any(self) -> bool:
