@@ -10,6 +10,12 @@ def parameters(args: ast.arguments) -> list[str]:
     return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
 
 
+def every_parameter(args: ast.arguments) -> list[str]:
+    """All names that a signature binds, those of what it unpacks too."""
+    unpacked = [one.arg for one in (args.vararg, args.kwarg) if one is not None]
+    return parameters(args) + unpacked
+
+
 def defaults_of(args: ast.arguments) -> dict[str, ast.expr]:
     places = [one.arg for one in (*args.posonlyargs, *args.args)]
     defaults = dict(zip(reversed(places), reversed(args.defaults)))

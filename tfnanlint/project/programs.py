@@ -42,6 +42,11 @@ _PATCHING: Final = re.compile(
 )
 # That a file imports a name: only `vars(module)` binds names of a module.
 _BOUND_BY_IMPORT: Final = rb"\bimport\b(?:[^\n(]*|\s*\([^)]*)\b%s\b"
+# What may set names of modules, or options, by text: `vars` alone only reads them.
+_REBINDING: Final = re.compile(
+    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
+    rb"|=\s*vars\s*\(\s*\w|\bvars\s*\([^()]*\)\s*(?:\.\s*(?:update|setdefault)\b|\[[^\]\n]*\]\s*=(?!=))"
+)
 # What may assign an attribute by text, with the name if that is written there, or makes an object
 # of the class of another one, or one anew.
 _SETTING: Final = re.compile(
@@ -309,6 +314,32 @@ class Program:
             self._patches_any
             and self.is_written(name)
             or any(stores.search(self.texts[one]) or _may_patch(self.texts[one]) for one in holding)
+        )
+
+    def may_set(self, path: str, name: str) -> bool:
+        """Whether some file may set a name of a module from outside, or by text."""
+        key = f"sets {stem_of(path)}.{name}"
+        return self._is(key, lambda: self._sets(stem_of(path), name))
+
+    def _sets(self, stem: str, name: str) -> bool:
+        plain = re.escape(_bytes_of(name))
+        stores = re.compile(rb"\.\s*%s\b\s*(?:=(?!=)|[-+*/%%|&^@<>]{1,2}=)" % plain)
+        option = re.compile(rb"--%s\b" % plain.replace(b"_", b"[-_]"))
+        holding = self.holding(name)
+        if any(stores.search(self.texts[one]) for one in holding):
+            return True
+        if self.rebinds_any and (
+            self.is_written(name) or any(option.search(data) for data in self.texts.values())
+        ):
+            return True
+        holding = [*dict.fromkeys([*holding, *self.holding(stem)])]
+        return any(_REBINDING.search(self.texts[one]) for one in holding)
+
+    @property
+    def rebinds_any(self) -> bool:
+        """Whether some file may set names of modules, or options, by text."""
+        return self._is(
+            "rebinds", lambda: any(_REBINDING.search(data) for data in self.texts.values())
         )
 
     @property
