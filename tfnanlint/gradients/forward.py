@@ -54,6 +54,7 @@ _LEAVING: Final = (
 _KEEPING_WORDS: Final = frozenset(("activity_regularizer", "loss_collection"))
 _PLAIN_DECORATORS: Final = GRAPH_DECORATORS | {"staticmethod", "classmethod"}
 _ROOTS: Final = frozenset(("object", "builtins.object"))
+_PATTERNS: Final = ("case ",)
 _COLLECTED: Final = "losses"  # a part of the names of functions that keep a loss for later
 
 
@@ -323,8 +324,10 @@ def _is_operator(name: str) -> bool:
 
 def _is_quoted(module: Any, attribute: str) -> bool:
     """Whether a file reads an attribute by a pattern, or has its name in a text of its code."""
-    if not module.source.holds(
-        (f"{attribute}=", f"{attribute} =", f'"{attribute}', f"'{attribute}")
+    source = module.source
+    has_text = source.holds((f'"{attribute}', f"'{attribute}"))
+    if not has_text and not (
+        source.holds(_PATTERNS) and source.holds((f"{attribute}=", f"{attribute} ="))
     ):
         return False
     return any(
@@ -332,7 +335,7 @@ def _is_quoted(module: Any, attribute: str) -> bool:
         and attribute in node.kwd_attrs
         or isinstance(node, ast.Constant)
         and node.value == attribute
-        for node in ast.walk(module.source.tree)
+        for node in nodes_in(source.tree)
     )
 
 

@@ -27,13 +27,14 @@ def is_frozen(call: Site) -> bool:
     module = call.point.scope.module
     if f".{_FLAG}" not in module.source.text:
         return False
+    tree = module.source.tree
+    if not _freezes(tree.body, path) or _names_weights(tree, path):
+        return False  # before other files are read
     modules, are_all = modules_with(_FLAG, module)
     return (
         modules is not None
         and are_all
         and not any(_sets_otherwise(one.source.tree) for one in modules)
-        and _freezes(module.source.tree.body, path)
-        and not _names_weights(module.source.tree, path)
     )
 
 

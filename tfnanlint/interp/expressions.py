@@ -82,6 +82,7 @@ OPERATORS: Final = {
     ast.BitOr: "tf.logical_or",
     ast.BitXor: "tf.math.logical_xor",
 }
+_FILLABLE: Final = frozenset(("sequence", "dict"))
 _JOINING: Final = frozenset((ast.Mod, ast.Add, ast.Mult))  # texts and lists, too
 _COMPARISONS: Final = {
     ast.Gt: "tf.greater",
@@ -139,7 +140,12 @@ def name(ev: Evaluator, node: ast.Name, point: Point) -> Value:
         return (resolution.named(ev, canonical_name) if canonical_name else None) or unknown(
             origin=Note(f"'{node.id}'", node, point.module.source, path=node.id)
         )
-    return resolution.supposed(ev, ev.filled(binding.value(ev)), node.id, node, point)
+    return resolution.supposed(ev, _filled(ev, binding.value(ev)), node.id, node, point)
+
+
+def _filled(ev: Evaluator, value: Value) -> Value:
+    """`Evaluator.filled`, which leaves all but lists and dicts as they are."""
+    return ev.filled(value) if value.kind in _FILLABLE else value
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, point: Point) -> Value:
@@ -154,10 +160,10 @@ def attribute(ev: Evaluator, node: ast.Attribute, point: Point) -> Value:
     if path is not None:
         binding = point.path_binding(root_of(path), path)
         if binding is not None:
-            return resolution.supposed(ev, ev.filled(binding.value(ev)), node.attr, node, point)
+            return resolution.supposed(ev, _filled(ev, binding.value(ev)), node.attr, node, point)
     owner = ev.evaluate(node.value, point)
     value = ev.member(owner, node.attr)
-    value = ev.filled(value) if value is not None else ev.stable(path, point) or unknown()
+    value = _filled(ev, value) if value is not None else ev.stable(path, point) or unknown()
     return resolution.supposed(
         ev, ev.configured(value, node.attr, node.value, point), node.attr, node, point
     )

@@ -16,11 +16,13 @@ from tfnanlint.ops.families.python import limit
 from tfnanlint.ops.names import canonical
 from tfnanlint.program import functions as callables
 from tfnanlint.program.attributes import (
+    attributes_in,
     changes_in,
     dicts_kept,
     is_changed,
     keeps_keywords,
     replaced,
+    set_last,
     sets,
     spelled_names,
 )
@@ -346,14 +348,7 @@ def _settles(cls: ClassObject, attr: str) -> bool:
     method = cls.methods.get("__init__")
     if method is None or "__init__" not in cls.assigners(attr) or not method.node.args.args:
         return False
-    path = f"{method.node.args.args[0].arg}.{attr}"
-    for statement in reversed(method.node.body):
-        if isinstance(statement, ast.Assign) and path in map(path_of, statement.targets):
-            return True
-        inner = [node for node in nodes_in(statement) if isinstance(node, ast.Call)]
-        if any([leaf(call.func) == "__init__" for call in inner]):
-            return False
-    return False
+    return f"{method.node.args.args[0].arg}.{attr}" in set_last(method.node)
 
 
 def _handed_to_base(
@@ -401,7 +396,7 @@ def _reads(cls: ClassObject, attr: str) -> bool:
     """Whether a class reads an attribute of this name. What is never read need not be among the
     names that it is given: a hook that Keras asks for.
     """
-    return any([type(one) is ATTRIBUTE and one.attr == attr for one in nodes_in(cls.node)])
+    return attr in attributes_in(cls.node)
 
 
 def _kept_from_dicts(

@@ -278,10 +278,11 @@ def supposed(ev: Evaluator, value: Value, name: str, node: ast.expr, point: Poin
     """A number of which only the name is known, when that says epsilon: small and positive, unless
     0 is written as its default.
     """
+    kind = value.kind  # asked for first: that of most values is another one
     if (
-        value.known
-        or value.kind != "unknown"
-        and value.kind != "number"
+        kind != "unknown"
+        and kind != "number"
+        or value.known
         or not is_epsilon(name)
         or _is_computed(value)
     ):

@@ -136,7 +136,7 @@ class Site:
         that a table or an expression keeps.
         """
         computed = self.op.gives(self)
-        value = computed.but()
+        value = computed.copy()
         if value.kind in _ARRAYS:
             value.emptied = self._leaves_nothing()
             if value.emptied and self.arrives("sequence"):

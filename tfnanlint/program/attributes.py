@@ -6,6 +6,7 @@ import ast
 import collections
 from typing import Any, Final, Iterator
 
+from tfnanlint.syntax.access_paths import leaf, path_of
 from tfnanlint.syntax.nodes import ASSIGN, ATTRIBUTE, CALL, NAME, blocks_of, nodes_in, statements_in
 
 # Methods of lists, dicts, sets, arrays and models that change these.
@@ -68,6 +69,35 @@ def stored_as_given(method: Any) -> dict[str, ast.expr]:
     known = getattr(method, "stored", None)
     if known is None:  # kept with the tree
         known = method.stored = _stored(method)
+    return known
+
+
+def set_last(method: Any) -> frozenset[str]:
+    """The names and attributes that the statements of an `__init__` assign in any case, behind the
+    last one that runs the `__init__` of a base.
+    """
+    known: frozenset[str] | None = getattr(method, "set_last", None)
+    if known is None:  # kept with the tree
+        known = method.set_last = frozenset(_set_last(method.body))
+    return known
+
+
+def _set_last(body: list[ast.stmt]) -> Iterator[str]:
+    for statement in reversed(body):
+        if isinstance(statement, ast.Assign):
+            yield from filter(None, map(path_of, statement.targets))
+        calls = [node for node in nodes_in(statement) if isinstance(node, ast.Call)]
+        if any([leaf(call.func) == "__init__" for call in calls]):
+            return
+
+
+def attributes_in(cls: Any) -> frozenset[str]:
+    """The names of the attributes, of whatever objects, that the text of a class reads or sets."""
+    known: frozenset[str] | None = getattr(cls, "attribute_names", None)
+    if known is None:  # kept with the tree
+        known = cls.attribute_names = frozenset(
+            [one.attr for one in nodes_in(cls) if type(one) is ATTRIBUTE]
+        )
     return known
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfnanlint.project.outlines import Outline
+from tfnanlint.syntax.nodes import nodes_in
 
 
 def is_bound(function: ast.AST, name: str) -> bool:
@@ -84,7 +85,7 @@ def bindings_of(outline: Outline) -> Counter[str]:
 
 def _counted(tree: ast.AST) -> Counter[str]:
     counted: Counter[str] = Counter()
-    for node in ast.walk(tree):
+    for node in nodes_in(tree):
         counted.update([name for name in bound_at(node) if name])
         if isinstance(node, ast.arg):
             counted[node.arg] += 1

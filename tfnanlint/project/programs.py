@@ -87,6 +87,9 @@ _IMPORTING: Final = (
     rb"import(?<!\wimport)\s*\([^)]*\b%(stem)s\b",
 )
 
+# A word by itself: the pattern begins with the word, which is found fast.
+_WHOLE: Final = rb"%(word)s(?<!\w%(word)s)(?!\w)"
+
 _Words = tuple[str, ...]
 
 
@@ -153,7 +156,7 @@ class Program:
         paths = self._holding.get(word)
         if paths is None:
             plain = _bytes_of(word)
-            whole = re.compile(rb"\b%s\b" % re.escape(plain))
+            whole = re.compile(_WHOLE % {b"word": re.escape(plain)})
             paths = self._holding[word] = [
                 path
                 for path, data in self.texts.items()
@@ -185,8 +188,8 @@ class Program:
             named = [re.compile(one % {b"stem": re.escape(plain)}) for one in _IMPORTING]
             paths = self._importing[stem] = [
                 path
-                for path, data in self.texts.items()
-                if plain in data and any([one.search(data) for one in named])
+                for path in self.holding(stem)
+                if any([one.search(self.texts[path]) for one in named])
             ]
         return paths
 

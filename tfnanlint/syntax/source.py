@@ -329,13 +329,17 @@ class Source:
         """Whether one of some pieces of text stands here: rules and the search for their rows ask
         for the same few, and the text is searched once.
         """
-        for finder in rows.finders(pieces):
-            standing = self._standing.get(finder.pieces)
-            if standing is None:
-                standing = self._standing[finder.pieces] = finder.finds(self.text)
-            if standing:
-                return True
-        return False
+        known = self._standing.get(pieces)
+        if known is None:
+            known = self._standing[pieces] = any(map(self._finds, rows.finders(pieces)))
+        return known
+
+    def _finds(self, finder: rows.Finder) -> bool:
+        """Whether one of the pieces of a finder, which other pieces may have too, stands here."""
+        known = self._standing.get(finder.pieces)
+        if known is None:
+            known = self._standing[finder.pieces] = finder.finds(self.text)
+        return known
 
     def rows(self, pattern: re.Pattern[str]) -> list[int]:
         """1-based rows in whose code `pattern` is found, ascending."""

@@ -311,6 +311,9 @@ def _prefix(text: str, start: int) -> str:
 
 def _is_statement(text: str, match: re.Match[str]) -> bool:
     """Whether a string stands alone on its rows."""
+    before = text[match.start() - 1] if match.start() else "\n"
+    if not before.isspace() and not before.isalpha():
+        return False  # most strings are arguments
     start = match.start() - len(_prefix(text, match.start()))
     row = text.rfind("\n", 0, start) + 1
     return not text[row:start].strip() and _BEHIND_STATEMENT.match(text, match.end()) is not None

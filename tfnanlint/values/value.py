@@ -141,6 +141,25 @@ class Value:
             token = _TOKENS.last = _TOKENS.last + 1
         self.token = token
 
+    def copy(self) -> Value:
+        """The same with a token of its own: `but` with nothing changed."""
+        return Value(
+            self.lo,
+            self.hi,
+            self.zero,
+            self.nan,
+            self.inf,
+            self.dtype,
+            self.kind,
+            self.const,
+            self.obj,
+            self.origin,
+            self.guarded,
+            self.evident,
+            0,
+            self.emptied,
+        )
+
     def but(
         self,
         *,
