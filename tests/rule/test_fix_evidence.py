@@ -192,3 +192,21 @@ def step(x, y):
 def test_a_loss_with_which_nothing_trains_is_left():
     assert "from_logits=True" in after(LOGITS + TRAINS)
     assert after(LOGITS) == LOGITS
+
+
+def test_the_logarithm_of_a_determinant_needs_a_definite_matrix_for_its_cholesky_factor():
+    settings = {**UNSAFE, "target-tensorflow": "1.8"}
+    text = "import tensorflow as tf\n\ndef volume(w):\n    return tf.log({})\n"
+    for form in ("tf.matrix_determinant(w)", "tf.abs(tf.matrix_determinant(w))"):
+        program = text.format(form)
+        assert tfnanlint.fix(program, "a.py", settings=settings).after == program
+
+
+@pytest.mark.parametrize(
+    "pair, form", [("1, 0", "h / tf.maximum(h + m, 1)"), ("1.0, 0.0", "divide_no_nan(h, h + m)")]
+)
+def test_counts_of_integers_keep_the_form_that_takes_integers(pair, form):
+    """`divide_no_nan` takes integers from TensorFlow 2.13 on."""
+    h = f"tf.reduce_sum(tf.where((p > 0) & (y > 0), {pair}))"
+    m = f"tf.reduce_sum(tf.where((p > 0) ^ (y > 0), {pair}))"
+    assert form in after(f"def made(y, p):\n    h = {h}\n    m = {m}\n    return h / (h + m)\n")

@@ -83,6 +83,13 @@ FIX_KINDS: Final = {
             poor=4,
         ),
         FixKind(
+            "definite",
+            "the logarithm of a determinant by the Cholesky factor",
+            "nothing shows that the matrix is positive definite",
+            fit=0,
+            poor=1,
+        ),
+        FixKind(
             "small-digits",
             "exp(x) - 1 or log(1 + x) whose last digits are lost",
             "nothing divides by the result or takes its logarithm, so that the digits that are "
