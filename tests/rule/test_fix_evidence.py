@@ -65,6 +65,33 @@ SUGGESTED = {
     "prediction": COMPILED.format(vector="y_true - y_pred"),
     "deviation": loss("return tf.reduce_sum(tf.math.reduce_std(p, axis=-1))"),
     "logarithm": loss("return tf.reduce_sum(tf.math.log(tf.reduce_sum(p ** 2, axis=-1)))"),
+    "positive": loss(
+        "m = tf.reshape(tf.exp(-tf.square(p)), [2, 2, -1])",
+        "m /= tf.sqrt(tf.reduce_sum(tf.square(m), axis=(0, 1), keepdims=True))",
+        "return tf.reduce_sum(m)",
+    ),
+    "weights": """
+class Score(keras.layers.Layer):
+    def build(self, shape):
+        self.v = self.add_weight("v", [self.units], initializer="glorot_uniform")
+        self.g = self.add_weight("g", [], initializer="ones")
+
+    def call(self, x):
+        v = self.g * self.v * tf.math.rsqrt(tf.reduce_sum(tf.square(self.v)))
+        return tf.reduce_sum(v * tf.tanh(x), [2])
+
+score = Score()
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(y - score(x)))
+    return tape.gradient(loss, score.trainable_variables)
+""",
+    "squares": loss(
+        "error = tf.reduce_sum(tf.square(p - y), axis=1)",
+        "return tf.reduce_mean(error / tf.reduce_sum(tf.square(y), axis=1))",
+    ),
+    "lost": loss("return tf.reduce_sum(tf.math.log(1.0 - tf.nn.sigmoid(p[:, 0]) ** 2 + 1e-12))"),
     "sigmoid": loss("return tf.reduce_sum(1.0 / (1.0 + tf.exp(-p)))"),
     "digits": "def made(x):\n    return tf.nn.l2_loss(1.0 - tf.exp(-0.5 * tf.square(x)))\n",
 }

@@ -178,6 +178,13 @@ FIX_KINDS: Final = {
             poor=4,
         ),
         FixKind(
+            "positive",
+            "the length of what exponentials give",
+            "exponentials are 0 only where they underflow",
+            fit=0,
+            poor=5,
+        ),
+        FixKind(
             "deviation",
             "the standard deviation of activations or of data",
             "equal elements take a dead channel or constant data, and nothing shows that these "
@@ -264,6 +271,13 @@ FIX_KINDS: Final = {
             poor=8,
         ),
         FixKind(
+            "unlike-sums",
+            "a sum divided by a sum of squares, or of what takes both signs: by no count",
+            "nothing shows that the divisor comes to 0",
+            fit=0,
+            poor=2,
+        ),
+        FixKind(
             "divisor",
             "a floor under any other divisor",
             "nothing shows that the divisor comes to 0",
@@ -277,6 +291,13 @@ FIX_KINDS: Final = {
             "a floor leaves no gradient, and nothing shows that the argument comes to 0",
             fit=8,
             poor=15,
+        ),
+        FixKind(
+            "lost-number",
+            "a floor for a number that is lost beside 1",
+            "a program that runs eagerly adds the number last, so that it is not lost",
+            fit=6,
+            poor=3,
         ),
         FixKind(
             "edge",
