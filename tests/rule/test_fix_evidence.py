@@ -237,3 +237,12 @@ def test_counts_of_integers_keep_the_form_that_takes_integers(pair, form):
     h = f"tf.reduce_sum(tf.where((p > 0) & (y > 0), {pair}))"
     m = f"tf.reduce_sum(tf.where((p > 0) ^ (y > 0), {pair}))"
     assert form in after(f"def made(y, p):\n    h = {h}\n    m = {m}\n    return h / (h + m)\n")
+
+
+def test_a_guard_under_a_root_is_no_larger_than_the_floor_above_it():
+    root = "tf.sqrt(tf.nn.relu(tf.nn.softmax(p)))"
+    program = loss(f"return tf.reduce_sum(tf.math.log(tf.maximum({root}, 1e-8)))")
+    (finding,) = tfnanlint.check(HEAD + program, "a.py", settings=UNSAFE).findings
+    written = [edit.text for fix in finding.fixes for edit in fix.edits]
+    assert any("1e-16" in text for text in written)
+    assert not any("1e-12" in text for text in written)
