@@ -32,18 +32,7 @@ https://www.tensorflow.org/api_docs/python/tf/linalg/logdet
 No public report known; included because executing it shows the problem.
 """
 
-from tfnanlint.api import (
-    Certainty,
-    Claim,
-    Context,
-    Finding,
-    Fix,
-    Iterator,
-    Site,
-    argument,
-    rule,
-    suggested,
-)
+from tfnanlint.api import Certainty, Claim, Context, Finding, Fix, Iterator, Site, argument, rule
 
 
 @rule("TFN313", "log-det", on="tf.math.log", over="TFN101", fixes="slogdet logdet")
@@ -79,16 +68,13 @@ def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
         if signed
         else "",
     )
-    if not signed:
-        return slogdet_fixes  # who takes the magnitude has a determinant of either sign
-    return slogdet_fixes + suggested(
-        here.rewrite(
-            log,
-            "tf.linalg.logdet({x})",
-            title="use logdet, for positive definite matrices only",
-            claim=Claim.SHIFTED,
-            x=x,
-            cost="the result is NaN for a matrix that is not positive definite",
-        ),
-        "definite",
+    if not slogdet_fixes or not signed:
+        return slogdet_fixes  # the Cholesky factor alone is no repair for other matrices
+    return slogdet_fixes + here.rewrite(
+        log,
+        "tf.linalg.logdet({x})",
+        title="use logdet, for positive definite matrices only",
+        claim=Claim.SHIFTED,
+        x=x,
+        cost="the result is NaN for a matrix that is not positive definite",
     )

@@ -91,7 +91,6 @@ def step(x, y):
         "error = tf.reduce_sum(tf.square(p - y), axis=1)",
         "return tf.reduce_mean(error / tf.reduce_sum(tf.square(y), axis=1))",
     ),
-    "lost": loss("return tf.reduce_sum(tf.math.log(1.0 - tf.nn.sigmoid(p[:, 0]) ** 2 + 1e-12))"),
     "sigmoid": loss("return tf.reduce_sum(1.0 / (1.0 + tf.exp(-p)))"),
     "digits": "def made(x):\n    return tf.nn.l2_loss(1.0 - tf.exp(-0.5 * tf.square(x)))\n",
 }
