@@ -68,6 +68,8 @@ def fixes(log: Site, det: Site, signed: bool, here: Context) -> list[Fix]:
         if signed
         else "",
     )
+    if not slogdet_fixes or not signed:
+        return slogdet_fixes  # the Cholesky factor alone is no repair for other matrices
     return slogdet_fixes + here.rewrite(
         log,
         "tf.linalg.logdet({x})",

@@ -65,6 +65,32 @@ SUGGESTED = {
     "prediction": COMPILED.format(vector="y_true - y_pred"),
     "deviation": loss("return tf.reduce_sum(tf.math.reduce_std(p, axis=-1))"),
     "logarithm": loss("return tf.reduce_sum(tf.math.log(tf.reduce_sum(p ** 2, axis=-1)))"),
+    "positive": loss(
+        "m = tf.reshape(tf.exp(-tf.square(p)), [2, 2, -1])",
+        "m /= tf.sqrt(tf.reduce_sum(tf.square(m), axis=(0, 1), keepdims=True))",
+        "return tf.reduce_sum(m)",
+    ),
+    "weights": """
+class Score(keras.layers.Layer):
+    def build(self, shape):
+        self.v = self.add_weight("v", [self.units], initializer="glorot_uniform")
+        self.g = self.add_weight("g", [], initializer="ones")
+
+    def call(self, x):
+        v = self.g * self.v * tf.math.rsqrt(tf.reduce_sum(tf.square(self.v)))
+        return tf.reduce_sum(v * tf.tanh(x), [2])
+
+score = Score()
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(y - score(x)))
+    return tape.gradient(loss, score.trainable_variables)
+""",
+    "squares": loss(
+        "error = tf.reduce_sum(tf.square(p - y), axis=1)",
+        "return tf.reduce_mean(error / tf.reduce_sum(tf.square(y), axis=1))",
+    ),
     "sigmoid": loss("return tf.reduce_sum(1.0 / (1.0 + tf.exp(-p)))"),
     "digits": "def made(x):\n    return tf.nn.l2_loss(1.0 - tf.exp(-0.5 * tf.square(x)))\n",
 }
@@ -192,3 +218,30 @@ def step(x, y):
 def test_a_loss_with_which_nothing_trains_is_left():
     assert "from_logits=True" in after(LOGITS + TRAINS)
     assert after(LOGITS) == LOGITS
+
+
+def test_the_logarithm_of_a_determinant_needs_a_definite_matrix_for_its_cholesky_factor():
+    settings = {**UNSAFE, "target-tensorflow": "1.8"}
+    text = "import tensorflow as tf\n\ndef volume(w):\n    return tf.log({})\n"
+    for form in ("tf.matrix_determinant(w)", "tf.abs(tf.matrix_determinant(w))"):
+        program = text.format(form)
+        assert tfnanlint.fix(program, "a.py", settings=settings).after == program
+
+
+@pytest.mark.parametrize(
+    "pair, form", [("1, 0", "h / tf.maximum(h + m, 1)"), ("1.0, 0.0", "divide_no_nan(h, h + m)")]
+)
+def test_counts_of_integers_keep_the_form_that_takes_integers(pair, form):
+    """`divide_no_nan` takes integers from TensorFlow 2.13 on."""
+    h = f"tf.reduce_sum(tf.where((p > 0) & (y > 0), {pair}))"
+    m = f"tf.reduce_sum(tf.where((p > 0) ^ (y > 0), {pair}))"
+    assert form in after(f"def made(y, p):\n    h = {h}\n    m = {m}\n    return h / (h + m)\n")
+
+
+def test_a_guard_under_a_root_is_no_larger_than_the_floor_above_it():
+    root = "tf.sqrt(tf.nn.relu(tf.nn.softmax(p)))"
+    program = loss(f"return tf.reduce_sum(tf.math.log(tf.maximum({root}, 1e-8)))")
+    (finding,) = tfnanlint.check(HEAD + program, "a.py", settings=UNSAFE).findings
+    written = [edit.text for fix in finding.fixes for edit in fix.edits]
+    assert any("1e-16" in text for text in written)
+    assert not any("1e-12" in text for text in written)

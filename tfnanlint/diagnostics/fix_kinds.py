@@ -44,7 +44,7 @@ FIX_KINDS: Final = {
             "the same computation in a stable form: log_softmax, softplus, logsumexp, "
             "exp(v / 2), the loss that takes logits",
             "",
-            fit=118,
+            fit=128,
             poor=19,
         ),
         FixKind(
@@ -58,7 +58,7 @@ FIX_KINDS: Final = {
             "loss-setting",
             "`from_logits`, the logits, the activation or the order of arguments that a loss takes",
             "",
-            fit=18,
+            fit=21,
             poor=2,
         ),
         FixKind(
@@ -95,14 +95,14 @@ FIX_KINDS: Final = {
             "points",
             "the distance of two points that one tensor or one network gives",
             "",
-            fit=9,
-            poor=0,
+            fit=11,
+            poor=1,
         ),
         FixKind(
             "length",
             "the length of a vector, or the root of a sum of squares",
             "",
-            fit=20,
+            fit=27,
             poor=2,
         ),
         FixKind(
@@ -168,7 +168,14 @@ FIX_KINDS: Final = {
             "the length of weights, or of their products",
             "weights that start with random numbers are hardly ever all 0",
             fit=4,
-            poor=4,
+            poor=5,
+        ),
+        FixKind(
+            "positive",
+            "the length of what exponentials give",
+            "exponentials are 0 only where they underflow",
+            fit=0,
+            poor=6,
         ),
         FixKind(
             "deviation",
@@ -218,7 +225,7 @@ FIX_KINDS: Final = {
             "standardised",
             "elements divided by their own deviation",
             "",
-            fit=11,
+            fit=12,
             poor=1,
         ),
         FixKind(
@@ -226,7 +233,7 @@ FIX_KINDS: Final = {
             "a part divided by its sum, its largest element or its length",
             "",
             fit=16,
-            poor=1,
+            poor=2,
         ),
         FixKind(
             "cosine",
@@ -246,8 +253,8 @@ FIX_KINDS: Final = {
             "counted-in-a-loss",
             "a sum over a mask, of which a gradient is taken, divided by its count",
             "",
-            fit=28,
-            poor=4,
+            fit=29,
+            poor=5,
         ),
         FixKind(
             "counted",
@@ -255,6 +262,13 @@ FIX_KINDS: Final = {
             "a count of 0 takes data without any such element",
             fit=8,
             poor=8,
+        ),
+        FixKind(
+            "unlike-sums",
+            "a sum divided by a sum of squares, or of what takes both signs: by no count",
+            "nothing shows that the divisor comes to 0",
+            fit=0,
+            poor=3,
         ),
         FixKind(
             "divisor",
@@ -270,6 +284,13 @@ FIX_KINDS: Final = {
             "a floor leaves no gradient, and nothing shows that the argument comes to 0",
             fit=8,
             poor=15,
+        ),
+        FixKind(
+            "lost-number",
+            "a floor for a number that is lost beside 1",
+            "",
+            fit=6,
+            poor=1,
         ),
         FixKind(
             "edge",

@@ -42,6 +42,7 @@ from tfnanlint.ops.traits import (
     VARIANCES,
     ZERO_AT_ZERO,
 )
+from tfnanlint.ops.transfer.promotion import whole_number
 from tfnanlint.values.value import INF, WHOLE, Note, Value
 
 
@@ -136,6 +137,19 @@ def whole(value: Value, depth: int = _DEPTH) -> bool:
     params = _KEEPING.get(name, ())
     return bool(params) and all(
         [not site.given(param) or whole(site.value(param), depth - 1) for param in params]
+    )
+
+
+def is_integer(value: Value, depth: int = _DEPTH) -> bool:
+    """Whether a value has a dtype of integers, also where only the numbers that it is made of tell
+    that: `tf.reduce_sum(tf.where(c, 1, 0))`.
+    """
+    if value.dtype is not None or value.kind == "number":
+        return whole_number(value)
+    site = value.origin
+    params = _KEEPING.get(site.op.name, ()) if isinstance(site, Site) and depth else ()
+    return bool(params) and all(
+        [not site.given(param) or is_integer(site.value(param), depth - 1) for param in params]
     )
 
 

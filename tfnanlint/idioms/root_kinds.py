@@ -16,12 +16,14 @@ from tfnanlint.guards.post_guards import plain
 from tfnanlint.idioms.chance_zeros import Elements, Pair, chance, under
 from tfnanlint.idioms.derivatives import gradient_site
 from tfnanlint.idioms.leaking_networks import kind_of_slopes
-from tfnanlint.ops.provenance import Walk, first_origin
+from tfnanlint.idioms.quantities import scale
+from tfnanlint.ops.provenance import Walk, behind, first_origin
 from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     DEVIATIONS,
     DIFFERENCES,
     PLACEHOLDERS,
+    RESHAPES,
     ROOTS,
     SPREADS,
     TOTALS,
@@ -70,7 +72,21 @@ def _kind_of_elements(root: Site, elements: Elements) -> str:
     difference = made_by(vector, *DIFFERENCES)
     if difference is not None:
         return _kind_of_difference(difference)
-    return "weights" if is_of_weights(vector) else "length"
+    if is_of_weights(vector):
+        return "weights"
+    return "positive" if _is_positive(vector) else "length"
+
+
+def _is_positive(vector: Value, depth: int = _DEPTH) -> bool:
+    """Whether each way in which a vector arises gives exponentials, in another order or shape."""
+    note, site = vector.origin, behind(vector)
+    if not depth or scale(vector) is not None:
+        return depth > 0
+    if isinstance(note, Note) and note.options:
+        return all([_is_positive(option, depth - 1) for option in note.options])
+    if not isinstance(site, Site) or site.op.name not in (*RESHAPES, "tf.repeat"):
+        return False
+    return _is_positive(plain(site.value(site.op.main or "x")), depth - 1)
 
 
 def _is_deviation(root: Site) -> bool:

@@ -135,7 +135,9 @@ def check_source(
     with Checking(source, policy, facts=None if told is None else {}) as checking:
         kept = narrowed(checking.checked)
         repaired = without_half_repairs(
-            source, {finding: checking.repaired(finding) for finding in kept.findings}
+            source,
+            {finding: checking.repaired(finding) for finding in kept.findings},
+            _most_specific(checking.found or [], policy),
         )
         if told is not None and checking.complete:
             findings = tuple(

@@ -35,10 +35,13 @@ _BY_CODE: Final = {
     "TFN105": "edge",
     "TFN107": "nothing-left",
     "TFN108": "jitter",
+    "TFN402": "lost-number",
     "TFN404": "late-guard",
 }
 #: Of roots that are 0 by chance only, also where something is divided by them.
 _COINCIDENCES: Final = (GRADIENT, OUTPUT, ERROR, "weights", "slopes-of-a-batch")
+#: What no mask adds up to.
+_NO_COUNTS: Final = (Quantity.SIGNED, Quantity.SQUARES)
 #: Of fixes that are no guards.
 _REWRITES: Final = {
     "activation": "loss-setting",
@@ -93,8 +96,8 @@ def kind_of(code: str, site: Site, param: str | None, certainty: Certainty, fix:
         return _kind_of_roots(site, [site])
     if code == "TFN102" and param is not None:
         return _kind_of_quotient(site, site.value(param))
-    if code == "TFN314" and is_of_weights(site.value("x")):
-        return "weights"
+    if code == "TFN314":
+        return _kind_of_length(site)
     return _kind_of_power(site) if code == "TFN104" else EQUIVALENT
 
 
@@ -122,6 +125,15 @@ def _kind_of_roots(site: Site, roots: list[Site]) -> str:
     return next((kind for kind in kinds if FIX_KINDS[kind].is_applied), kinds[0])
 
 
+def _kind_of_length(quotient: Site) -> str:
+    """The kind of a guard of the length by which a vector is divided."""
+    if is_of_weights(quotient.value("x")):
+        return "weights"
+    factors = [quotient.value(param) for param in ("y", "x") if quotient.given(param)]
+    roots = [root for factor in factors for root in roots_in(factor)]
+    return kind_of_root(roots[0]) if roots else "length"
+
+
 def _kind_of_power(power: Site) -> str:
     base = power.value("x")
     inside = roots_in(base)
@@ -131,17 +143,18 @@ def _kind_of_power(power: Site) -> str:
 
 
 def _kind_of_quotient(division: Site, divisor: Value) -> str:
-    kinds = [kind_of_root(root) for root in roots_in(divisor)]
+    is_root = division.op.name == "tf.math.rsqrt"
+    kinds = [kind_of_root(root) for root in ([division] if is_root else roots_in(divisor))]
     if kinds and all([kind in _COINCIDENCES for kind in kinds]):
         return kinds[0]
     for applies, kind in _QUOTIENTS:
         if applies(division, divisor):
             return kind
-    return "divisor"
+    return kinds[0] if is_root else "divisor"
 
 
 def _has_vanishing_numerator(division: Site, divisor: Value) -> bool:
-    return division.given("x") and vanishes_with(division.value("x"), divisor)
+    return division.given("y") and vanishes_with(division.value("x"), divisor)
 
 
 def _is_state(division: Site, divisor: Value) -> bool:
@@ -166,6 +179,10 @@ def _is_counted_in_loss(division: Site, divisor: Value) -> bool:
     return division.differentiated is Differentiated.YES and _is_counted(division, divisor)
 
 
+def _is_mean_in_loss(division: Site, divisor: Value) -> bool:
+    return quantity(divisor) is Quantity.COUNT and _is_counted_in_loss(division, divisor)
+
+
 def _is_counted(division: Site, divisor: Value) -> bool:
     """Whether a divisor is a count, or a sum over a mask to which the numerator adds nothing."""
     if made_by(plain(divisor), *ROOTS) is not None:
@@ -174,7 +191,12 @@ def _is_counted(division: Site, divisor: Value) -> bool:
         return False
     if quantity(divisor) is Quantity.COUNT:
         return True
-    return division.given("x") and bool(sums(divisor)) and zero_meant(division)
+    return quantity(divisor) not in _NO_COUNTS and _is_of_sums(division, divisor)
+
+
+def _is_of_sums(division: Site, divisor: Value) -> bool:
+    """Whether a numerator is 0 with the sum that it is divided by, as far as is known."""
+    return division.given("y") and bool(sums(divisor)) and zero_meant(division)
 
 
 def _is_smoothed(numerator: Value) -> bool:
@@ -188,7 +210,9 @@ _QUOTIENTS: Final[tuple[tuple[Callable[[Site, Value], bool], str], ...]] = (
     (_has_squared_gradients, "squared-gradients"),
     (_is_cosine, "cosine"),
     (_is_standardised, "standardised"),
+    (_is_mean_in_loss, "counted-in-a-loss"),
     (_has_vanishing_numerator, "own-share"),
     (_is_counted_in_loss, "counted-in-a-loss"),
     (_is_counted, "counted"),
+    (_is_of_sums, "unlike-sums"),
 )

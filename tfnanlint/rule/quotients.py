@@ -13,6 +13,7 @@ from tfnanlint.idioms.quantities import (
     Quantity,
     areas_of_union,
     complement,
+    is_integer,
     is_overlap,
     is_standardised,
     is_variance,
@@ -193,7 +194,7 @@ def zeros(here: Context, division: Site, param: str = "y") -> list[Fix]:
     template = _NO_NAN.get(division.op.name)
     if (
         template is None
-        or division.value(param).dtype in WHOLE
+        or is_integer(division.value(param))
         or any(one not in division.args for one in {"x", param})
     ):
         return []

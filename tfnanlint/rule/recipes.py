@@ -24,7 +24,7 @@ from tfnanlint.idioms.probabilities import Probability, logged
 from tfnanlint.idioms.quantities import factors
 from tfnanlint.idioms.root_kinds import roots_in
 from tfnanlint.ops.provenance import behind
-from tfnanlint.ops.site import Site, made_by, same
+from tfnanlint.ops.site import Site, made_by, operands, same
 from tfnanlint.ops.traits import (
     ADDITIONS,
     DEVIATIONS,
@@ -71,7 +71,25 @@ def root_epsilon(here: Context, site: Site, param: str = "x") -> str:
     x = site.value(param)
     eps = here.epsilon(x, _root_use(here, site))
     product = written(float(eps) ** _sums(x))
-    return product if survives(product, "root", here.precision(x).dtype) else eps
+    dtype = here.precision(x).dtype
+    if survives(product, "root", dtype):
+        eps = product
+    floor = _floor_above(here, site)
+    below = written(floor**2) if 0 < floor**2 < float(eps) else eps
+    return below if survives(below, "root", dtype) else eps
+
+
+def _floor_above(here: Context, root: Site) -> float:
+    """The number that `tf.maximum(sqrt(x), number)` keeps a root above, which no guard under the
+    root is to exceed; 0 where there is none.
+    """
+    if not here.repairing or root.point is None:
+        return 0.0
+    outer = next(iter(here.around(root.node)), None)
+    site = here.site(outer, root.point) if isinstance(outer, ast.Call) else None
+    if site is None or site.op.name != "tf.maximum":
+        return 0.0
+    return max([part.lo for part in operands(site) if part.is_number and part.exact], default=0.0)
 
 
 def _root_use(here: Context, root: Site) -> str:
