@@ -74,8 +74,10 @@ def test_what_a_caller_hands_over(tmp_path, given, answer):
 
 def test_a_package_that_others_may_call(tmp_path):
     (tmp_path / "setup.py").write_text("from setuptools import setup\n\nsetup(packages=['a'])\n")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "__init__.py").write_text("")
     text = HEAD + WEIGHED.format(given="given = table(d)")
-    assert taken(tmp_path / "a.py", text) is YES
+    assert taken(tmp_path / "a" / "step.py", text) is YES
 
 
 RADIUS = HEAD + "def radius(x):\n    return tf.sqrt(tf.reduce_sum(x**2))\n"

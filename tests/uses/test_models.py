@@ -14,7 +14,7 @@ RULES = [rule for rule in rules.load() if rule.code == "TFN504"]
 BUILT = (
     "from tensorflow import keras\n\n"
     "made = keras.Sequential([keras.layers.Dense(3, activation='tanh')])\n"
-    "made.compile(optimizer='adam', loss='binary_crossentropy')\n"
+    "made.compile(optimizer='adam', loss='mean_squared_logarithmic_error')\n"
     "other = keras.Sequential([keras.layers.Dense(1, activation='sigmoid')])\n"
 )
 HANDED = "def f(n, model):\n    {}\n\n\nf(1, made)\n"
@@ -71,7 +71,7 @@ RETURNED = (
     "from tensorflow import keras\n\n\n"
     "def build():\n"
     "    model = keras.Sequential([keras.layers.Dense(3, activation='tanh')])\n"
-    "    model.compile(optimizer='adam', loss='binary_crossentropy')\n"
+    "    model.compile(optimizer='adam', loss='mean_squared_logarithmic_error')\n"
     "    return model\n\n\n"
 )
 
@@ -113,7 +113,7 @@ CLASS = (
     "        {}\n"
 )
 MADE = "self.made = self.build()"
-COMPILED = "{}.compile(optimizer='adam', loss='binary_crossentropy')"
+COMPILED = "{}.compile(optimizer='adam', loss='mean_squared_logarithmic_error')"
 OF_SELF, OF_NAME = COMPILED.format("self.made"), COMPILED.format("model")
 
 
