@@ -28,8 +28,8 @@ def test_the_pairs_of_a_batch_are_a_note():
     assert certainties("(n - 1.0) * n") == [Certainty.UNKNOWN]
 
 
-def test_what_a_mask_keeps_stays_a_warning():
-    assert certainties("kept") == [Certainty.MAY]
+def test_what_a_mask_keeps_is_a_count():
+    assert kinds("kept") == ["count"]
 
 
 OWN_GRADIENT = """\
@@ -60,7 +60,7 @@ def certainties_in_own_gradient(decorator, divisor):
 
 
 def test_what_a_function_gives_as_its_own_gradient():
-    assert certainties_in_own_gradient("@tf.custom_gradient", "whole") == [Certainty.MAY]
+    assert certainties_in_own_gradient("@tf.custom_gradient", "whole") == [Certainty.UNKNOWN]
     assert certainties_in_own_gradient("@tf.custom_gradient", "tf.maximum(whole, 1e-12)") == []
 
 

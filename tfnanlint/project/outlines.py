@@ -332,10 +332,9 @@ class Outline:
             for keyword in node.keywords:
                 self._expression(keyword.value, owner)
             return
-        for part in (node.args, node.returns):
-            if part is not None:
-                # what is only named there is used by those alone that call the function
-                self._expression(part, owner if _calls(part) else name)
+        for part in filter(None, (node.args, node.returns)):
+            # what is only named there is used by those alone that call the function
+            self._expression(part, owner if _calls(part) else name)
 
     def _use(
         self,
