@@ -180,6 +180,13 @@ REDUCED_SUMS: Final = (*SUMS, "tf.reduce_mean", "tf.add_n")
 CUMULATIVE_SUMS: Final = ("tf.cumsum",)
 SEGMENT_SUMS: Final = ("tf.math.segment_sum", "tf.math.unsorted_segment_sum")
 SEGMENT_MAXIMA: Final = ("tf.math.segment_max", "tf.math.unsorted_segment_max")
+SEGMENT_OPS: Final = tuple(
+    f"tf.math.{kind}_{what}"
+    for kind in ("segment", "unsorted_segment")
+    for what in ("sum", "mean", "prod", "max", "min")
+)
+#: Of which an axis of the result has another length than that of what they are given.
+RESIZING: Final = ("tf.repeat", *SEGMENT_OPS)
 HISTOGRAMS: Final = ("tf.math.bincount",)
 CLASS_TOTALS: Final = ("tf.reduce_sum", *HISTOGRAMS, "tf.math.unsorted_segment_sum")
 # Counts, unless they are given weights.

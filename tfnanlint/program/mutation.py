@@ -267,6 +267,9 @@ def objects(binding: Binding | None) -> set[Binding]:
         if reached is None or reached in seen:
             continue
         seen.add(reached)
+        if isinstance(reached, (Stored, InPlace)):  # the same object, changed
+            stack.append(reached.base)
+            continue
         stack += _items(reached)
         sources = copied(reached.node) if isinstance(reached, Assigned) else []
         if isinstance(reached, (Joined, Loop)):

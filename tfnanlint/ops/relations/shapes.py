@@ -10,7 +10,7 @@ from typing import Final
 from tfnanlint.ops.frameworks import FUNCTIONAL_MODEL, TRANSPOSING
 from tfnanlint.ops.relations.transposes import transposed_factor
 from tfnanlint.ops.site import Site, same
-from tfnanlint.ops.traits import POINTWISE, SHAPE_KEEPING
+from tfnanlint.ops.traits import POINTWISE, RESIZING, SHAPE_KEEPING
 from tfnanlint.values.value import Note, Value
 
 Shape = tuple[int | None, ...]  # None for a length that is not written
@@ -84,7 +84,7 @@ def has_one_length(value: Value, depth: int = _DEPTH) -> bool:
     if site is None or depth == 0:
         one_origin = isinstance(value.origin, Note) and not value.origin.joined
         return one_origin or value.kind == "number"
-    if site.name in site.op.flattening or site.op.name == "tf.repeat":
+    if site.name in site.op.flattening or site.op.name in RESIZING:
         return False
     operands = _operands(site)
     if site.op.name not in POINTWISE:
