@@ -23,7 +23,7 @@ from tfnanlint.ops.traits import (
     DEVIATIONS,
     DIFFERENCES,
     PLACEHOLDERS,
-    RESHAPES,
+    REPETITIONS,
     ROOTS,
     SPREADS,
     TOTALS,
@@ -34,7 +34,6 @@ from tfnanlint.ops.traits import (
 from tfnanlint.values.value import Note, Value
 
 _DEPTH: Final = 8
-_MOVING: Final = (*RESHAPES, "tf.repeat")
 _MOST: Final = 40
 
 
@@ -85,7 +84,7 @@ def _is_positive(vector: Value, depth: int = _DEPTH) -> bool:
         return depth > 0
     if isinstance(note, Note) and note.options:
         return all([_is_positive(option, depth - 1) for option in note.options])
-    if not isinstance(site, Site) or site.op.name not in _MOVING:
+    if not isinstance(site, Site) or site.op.name not in REPETITIONS:
         return False
     return _is_positive(plain(site.value(site.op.main or "x")), depth - 1)
 

@@ -299,6 +299,8 @@ NO_GRADIENT: Final = frozenset(
 GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 
 # What lays elements out anew: rows of the result are made of rows of what is given.
+#: The same elements, in another shape or several times.
+REPETITIONS: Final = (*RESHAPES, "tf.repeat")
 REARRANGEMENTS: Final = (*RESHAPES, *SLICES, "tf.concat", "tf.transpose")
 # The result has the shape of what is given.
 SHAPE_KEEPING: Final = (*COPIES, *CASTS, *MAKES_TENSOR, "tf.square", "tf.abs", "tf.nn.relu")
