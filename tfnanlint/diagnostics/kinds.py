@@ -144,7 +144,7 @@ KINDS: Final = {
             "count",
             "it adds up what a mask or weights leave, and data of which nothing is left is rare",
             right=10,
-            wrong=21,
+            wrong=23,
             judged_alone=True,
         ),
         Kind(
@@ -166,8 +166,8 @@ KINDS: Final = {
             "variable",
             "it is a variable that starts at another number, and training would have to bring it "
             "to exactly 0",
-            right=6,
-            wrong=7,
+            right=5,
+            wrong=10,
             judged_alone=True,
         ),
         Kind(
@@ -190,13 +190,13 @@ KINDS: Final = {
             "masked-nan",
             "nothing shows that what is masked becomes NaN where weights give it",
             right=1,
-            wrong=6,
+            wrong=12,
             judged_alone=True,
         ),
         Kind(
             "own-data",
             "the program trains on a few rows of its own, on which the logits stay small",
-            right=1,
+            right=3,
             wrong=7,
             judged_alone=True,
         ),
@@ -211,14 +211,14 @@ KINDS: Final = {
             "range-of-binary",
             "what the network gives outside of [0, 1] may be rare, or meant",
             right=7,
-            wrong=7,
+            wrong=11,
             judged_alone=True,
         ),
         Kind(
             "range-of-classes",
             "a layer of classes may follow that is not seen",
             right=1,
-            wrong=6,
+            wrong=7,
             judged_alone=True,
         ),
     )
