@@ -110,7 +110,7 @@ def _of_findings(samples: list[Row], findings: list[Verdict]) -> list[str]:
         "findings are no longer reported.\n\n" + _table(findings, lambda verdict: verdict.code),
         "## By grade\n\n" + _table(findings, lambda verdict: verdict.grade),
         "## Kinds of evidence that are notes\n\n"
-        "In the samples `unread` to `unread12` and `unread_kinds`, fewer than "
+        "In the samples `unread` to `unread14` and `unread_kinds`, fewer than "
         f"{100 * LEAST:.0f} % of the findings of these kinds were right. "
         "They are reported as notes instead of warnings (`tfnanlint/diagnostics/kinds.py`).\n\n"
         + _kinds(),
