@@ -79,9 +79,11 @@ def _kind_of_elements(root: Site, elements: Elements) -> str:
 
 def _is_positive(vector: Value, depth: int = _DEPTH) -> bool:
     """Whether each way in which a vector arises gives exponentials, in another order or shape."""
+    if not depth:
+        return False
+    if scale(vector) is not None:
+        return True
     note, site = vector.origin, behind(vector)
-    if not depth or scale(vector) is not None:
-        return depth > 0
     if isinstance(note, Note) and note.options:
         return all([_is_positive(option, depth - 1) for option in note.options])
     if not isinstance(site, Site) or site.op.name not in REPETITIONS:

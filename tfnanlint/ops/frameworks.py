@@ -186,6 +186,10 @@ WEIGHT_TAKERS: Final = frozenset("compile fit minimize gradient trainable_variab
 # Calls that end a program: of what Python binds, and of its modules.
 BUILT_IN_EXITS: Final = frozenset(("exit", "quit"))
 EXITS: Final = frozenset(("sys.exit", "os._exit", "os.abort"))
+# What `compile` takes functions of labels and predictions with, and by which a model that is loaded
+# finds them.
+COMPILED_FUNCTIONS: Final = frozenset(("loss", "metrics", "weighted_metrics"))
+RESTORED_BY: Final = "custom_objects"
 # What an optimizer takes gradients with.
 STEP_METHODS: Final = ("apply_gradients", "apply", "minimize")
 STEP_OF_GRAPH: Final = "minimize"  # makes a step of training of a loss in TensorFlow 1

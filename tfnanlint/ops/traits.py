@@ -185,7 +185,7 @@ SEGMENT_OPS: Final = tuple(
     for kind in ("segment", "unsorted_segment")
     for what in ("sum", "mean", "prod", "max", "min")
 )
-#: Of which an axis of the result has another length than that of what they are given.
+# An axis of the result has another length than that of what is given.
 RESIZING: Final = ("tf.repeat", *SEGMENT_OPS)
 HISTOGRAMS: Final = ("tf.math.bincount",)
 CLASS_TOTALS: Final = ("tf.reduce_sum", *HISTOGRAMS, "tf.math.unsorted_segment_sum")
@@ -298,9 +298,9 @@ NO_GRADIENT: Final = frozenset(
 )
 GRIDS: Final = ("tf.range", "tf.linspace", "tf.meshgrid")
 
-# What lays elements out anew: rows of the result are made of rows of what is given.
-#: The same elements, in another shape or several times.
+# The same elements, in another shape or several times.
 REPETITIONS: Final = (*RESHAPES, "tf.repeat")
+# What lays elements out anew: rows of the result are made of rows of what is given.
 REARRANGEMENTS: Final = (*RESHAPES, *SLICES, "tf.concat", "tf.transpose")
 # The result has the shape of what is given.
 SHAPE_KEEPING: Final = (*COPIES, *CASTS, *MAKES_TENSOR, "tf.square", "tf.abs", "tf.nn.relu")

@@ -8,19 +8,18 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tfnanlint.ops.frameworks import COMPILED_FUNCTIONS, RESTORED_BY
 from tfnanlint.project.arguments import parameters
 from tfnanlint.project.outlines import Outline
 from tfnanlint.syntax.access_paths import leaf
 
 ARGUMENTS: Final = 2  # the labels and the predictions
 _COMPILE: Final = "compile"
-_LISTED: Final = frozenset(("loss", "metrics", "weighted_metrics"))
-_RESTORED: Final = "custom_objects"  # by which Keras finds the losses of a model that it loads
 
 
 def handed_in(outline: Outline) -> set[ast.AST]:
     """What stands in a file for a function that Keras calls as a loss or a metric."""
-    if _COMPILE not in outline.text and _RESTORED not in outline.text:
+    if _COMPILE not in outline.text and RESTORED_BY not in outline.text:
         return set()
     return {
         part
@@ -41,7 +40,7 @@ def keeps_default(function: Any, parameter: str, skipped: int) -> bool:
 def _arguments(call: ast.Call) -> Iterator[ast.expr]:
     is_compile = isinstance(call.func, ast.Attribute) and leaf(call.func) == _COMPILE
     for keyword in call.keywords:
-        if keyword.arg == _RESTORED or is_compile and keyword.arg in _LISTED:
+        if keyword.arg == RESTORED_BY or is_compile and keyword.arg in COMPILED_FUNCTIONS:
             yield keyword.value
     if is_compile:
         yield from call.args[1:3]

@@ -36,16 +36,17 @@ _LOOKING: Final[_Signs] = tuple(
 )
 
 # What may bind names of modules and classes anew, and what may change where modules are found.
-_PATCHING: Final = re.compile(
+_BY_TEXT: Final = (
     rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
-    rb"|\bvars\s*\(\s*(?:(?P<object>\w+)\s*\)|\w)"
 )
+_PATCHING: Final = re.compile(_BY_TEXT + rb"|\bvars\s*\(\s*(?:(?P<object>\w+)\s*\)|\w)")
 # That a file imports a name: only `vars(module)` binds names of a module.
 _BOUND_BY_IMPORT: Final = rb"\bimport\b(?:[^\n(]*|\s*\([^)]*)\b%s\b"
 # What may set names of modules, or options, by text: `vars` alone only reads them.
 _REBINDING: Final = re.compile(
-    rb"\b__setattr__\b|\bsetattr\s*\((?!\s*self\b)|\b(?:mock|mocker|monkeypatch|reload)\b|__dict__"
-    rb"|=\s*vars\s*\(\s*\w|\bvars\s*\([^()]*\)\s*(?:\.\s*(?:update|setdefault)\b|\[[^\]\n]*\]\s*=(?!=))"
+    _BY_TEXT
+    + rb"|=\s*vars\s*\(\s*\w"
+    + rb"|\bvars\s*\([^()]*\)\s*(?:\.\s*(?:update|setdefault)\b|\[[^\]\n]*\]\s*=(?!=))"
 )
 # What may assign an attribute by text, with the name if that is written there, or makes an object
 # of the class of another one, or one anew.
